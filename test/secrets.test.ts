@@ -7,7 +7,7 @@ import { closeToOthers, createSeal, keyFromFile, warnIfOpen } from '../src/secre
 
 const [old, present, foreign] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
-it('a seal opens with its key, for what it was sealed for, and only whole', () => {
+it('opens a seal only with its key, for its purpose, and unchanged', () => {
   const seal = createSeal([present]);
   const sealed = seal.seal('very secret', 'guild 1');
   expect(Buffer.from(sealed).includes('very secret')).toBe(false);
@@ -23,14 +23,14 @@ it('a seal opens with its key, for what it was sealed for, and only whole', () =
   expect(seal.seal('very secret', 'guild 1')).not.toEqual(sealed);
 });
 
-it('while the key changes, the old one opens and the new one seals', () => {
+it('opens with the old key and seals with the new one during a rotation', () => {
   const sealed = createSeal([old]).seal('x', 'g');
   const both = createSeal([present, old]);
   expect(both.open(sealed, 'g')).toEqual({ text: 'x', stale: true });
   expect(createSeal([present]).open(both.seal('x', 'g'), 'g')).toEqual({ text: 'x', stale: false });
 });
 
-it('a key file that others may open is closed to them, and a file that cannot be closed is warned of', () => {
+it('closes a key file that others may open, and warns of one that cannot be closed', () => {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-key-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const file = join(dir, 'secrets.key');
@@ -52,7 +52,7 @@ it('a key file that others may open is closed to them, and a file that cannot be
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ file, msg: expect.stringContaining('chmod o=') }]);
 });
 
-it('the key file is made once, for its owner only; what holds no key is refused with what to do', () => {
+it('creates the key file once, for its owner only, and refuses one without a key', () => {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-key-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const file = join(dir, 'secrets.key');

@@ -51,12 +51,12 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     return Object.entries(known).find(([, one]) => one === address)?.[0] ?? address;
   }
 
-  test('is what was asked for, and says nothing of a replacement', () => {
+  test('starts the requested kind of chain and reports no replacement', () => {
     expect(chain.kind).toBe(scripted ? 'scripted' : 'anvil');
     expect(chain.notice).toBeNull();
   });
 
-  test('native and internal transfers', async () => {
+  test('sends native and internal transfers', async () => {
     const native = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 5n });
     expect(await transfersOf(native)).toEqual([
       { kind: 'native', from: 'Alice', to: 'Treasury', value: 5n, internal: false },
@@ -70,7 +70,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(internal.summary).toBe('Alice sends 1 coin through a contract to Treasury');
   });
 
-  test('token transfers of every kind', async () => {
+  test('sends token transfers of every kind', async () => {
     const { dollar, bell, names, supplies } = chain.tokens;
     const pair = { from: 'Bob', to: 'Treasury' } as const;
     const moved = { from: 'Bob', to: 'Treasury' };
@@ -88,7 +88,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     );
   });
 
-  test('a stranger can send what it never had', async () => {
+  test('lets a stranger send tokens that it never had', async () => {
     const sent = await chain.transfer({ kind: 'erc20', from: stranger, to: 'Treasury', amount: 9n });
     expect(await transfersOf(sent)).toMatchObject([{ from: stranger, to: 'Treasury', value: 9n }]);
     expect(
@@ -96,14 +96,14 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     ).toMatchObject([{ from: stranger, to: 'Bob', tokenId: 777n }]);
   });
 
-  test('an NFT that was received can be sent on, and no other one of that id', async () => {
+  test('sends a received NFT on, and no other one with its ID', async () => {
     await chain.transfer({ kind: 'erc721', from: 'Whale', to: stranger, id: 888n });
     const back = await chain.transfer({ kind: 'erc721', from: stranger, to: 'Whale', id: 888n });
     expect(await transfersOf(back)).toMatchObject([{ tokenId: 888n }]);
     await expect(chain.transfer({ kind: 'erc721', from: 'Alice', to: 'Bob', id: 888n })).rejects.toThrow();
   });
 
-  test('a swap pays one token and gets another in one transaction', async () => {
+  test('pays one token and gets another in one transaction for a swap', async () => {
     const { dollar, bell } = chain.tokens;
     expect(await transfersOf(await chain.swap('Carol', 10_000_000n))).toEqual([
       { kind: 'erc20', from: 'Carol', to: 'swap', token: dollar.address, value: 10_000_000n },
@@ -111,20 +111,20 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     ]);
   });
 
-  test('a sweep moves several NFTs in one transaction', async () => {
+  test('moves several NFTs in one transaction for a sweep', async () => {
     const moved = await transfersOf(await chain.sweep({ from: 'Market', to: 'Treasury', count: 15 }));
     expect(new Set(moved.map((transfer) => 'tokenId' in transfer && transfer.tokenId)).size).toBe(15);
     expect(moved.every(({ from, to }) => from === 'Market' && to === 'Treasury')).toBe(true);
   });
 
-  test('twins are two equal transfers in one transaction', async () => {
+  test('sends two equal transfers in one transaction for twins', async () => {
     const [one, two, ...more] = await transfersOf(await chain.twins({ from: 'Alice', to: 'Treasury', amount: 3n }));
     expect(one).toMatchObject({ from: 'Alice', to: 'Treasury', value: 3n });
     expect(two).toEqual(one);
     expect(more).toEqual([]);
   });
 
-  test('a look-alike begins and ends like the address it copies', async () => {
+  test('creates a look-alike that begins and ends like the address it copies', async () => {
     const sent = await chain.lookalike({ like: 'Payroll', to: 'Treasury' });
     const { Payroll } = chain.wallets;
     expect(sent.address).not.toBe(Payroll);
@@ -133,7 +133,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(await transfersOf(sent)).toMatchObject([{ from: sent.address, to: 'Treasury', value: 10_000n }]);
   });
 
-  test.each(['dollar', 'keys', 'supplies'] as const)('%s can be minted and burnt', async (token) => {
+  test.each(['dollar', 'keys', 'supplies'] as const)('mints and burns %s', async (token) => {
     const { address } = chain.tokens[token];
     expect(await transfersOf(await chain.mint({ to: 'Grants', token }))).toMatchObject([
       { from: 'nobody', to: 'Grants', token: address },
@@ -143,7 +143,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     ]);
   });
 
-  test('the hostile and the fake token are what they are called', async () => {
+  test('gives the hostile and the fake token their names', async () => {
     const pair = { from: 'Bob', to: 'Treasury' } as const;
     const { hostile, fake, dollar } = chain.tokens;
     expect(await transfersOf(await chain.hostile(pair))).toMatchObject([{ token: hostile.address }]);
@@ -154,7 +154,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     );
   });
 
-  test('tokens answer for themselves', async () => {
+  test('returns the tokens’ own metadata from the contracts', async () => {
     for (const { address, name, symbol, type, decimals } of Object.values(chain.tokens)) {
       const token = await readToken(node, address);
       expect(token).toMatchObject({ name, symbol, type, decimals: type === 'ERC-20' ? decimals : null });
@@ -163,7 +163,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(await readToken(node, chain.contracts.mover)).toBeNull();
   });
 
-  test('a burst is mined in one block, in order', async () => {
+  test('mines a burst in one block, in order', async () => {
     const heard: string[] = [];
     const stop = chain.onMined(({ hash }) => heard.push(hash));
     const mined = await chain.burst(30);
@@ -175,11 +175,11 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     await expect(chain.burst(0)).rejects.toThrow(RangeError);
   });
 
-  test('the largest burst fits into a block', async () => {
+  test('mines the largest burst in one block', async () => {
     expect(await chain.burst(500)).toHaveLength(500);
   });
 
-  test('a burst succeeds and mints nothing after a wallet has sent all its dollars', async () => {
+  test('mints nothing for a burst after a wallet has sent all its dollars', async () => {
     const { Alice } = chain.wallets;
     const pair = { from: 'Alice', to: 'Bob' } as const;
     const data = callData('Coin', 'balanceOf', [Alice]);
@@ -192,19 +192,19 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(mined).toEqual(burst.map(({ summary }) => summary));
   });
 
-  test('a wallet cannot send more of a token than it holds', async () => {
+  test('refuses to send more of a token than a wallet holds', async () => {
     const amount = 10n ** 15n;
     await expect(chain.transfer({ kind: 'erc20', from: 'Carol', to: 'Bob', amount })).rejects.toThrow(
       /^Carol holds only [\d.]+ HUSD\. Send less, or mint some first\.$/,
     );
   });
 
-  test('actions at the same time do not disturb each other', async () => {
+  test('runs simultaneous actions without conflicts', async () => {
     const all = await Promise.all(walletNames.map((from) => chain.transfer({ kind: 'erc721', from, to: 'Treasury' })));
     expect(new Set(all.map(({ hash }) => hash)).size).toBe(walletNames.length);
   });
 
-  test('blocks and transactions are the same whichever way they are asked for', async () => {
+  test('returns the same blocks and transactions from every method', async () => {
     const rpc = rpcOf(chain.rpcUrl);
     const { hash, blockNumber } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Bob' });
     const number = `0x${blockNumber.toString(16)}`;
@@ -226,7 +226,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     await expect(rpc('no_such_method')).rejects.toThrow();
   });
 
-  test('traffic goes on through all kinds until it is stopped', async () => {
+  test('sends every kind of traffic until it is stopped', async () => {
     const summaries: string[] = [];
     const turns = 40;
     const enough = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ const answers = async (rpcUrl: string) =>
     () => false,
   );
 
-test('where anvil is missing a scripted chain takes over and says so', async () => {
+test('starts the scripted chain and reports it when anvil is missing', async () => {
   const chain = await startChain({ findAnvil: () => null });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
@@ -23,7 +23,7 @@ test('where anvil is missing a scripted chain takes over and says so', async () 
   expect(await answers(chain.rpcUrl)).toBe(false);
 });
 
-test('where anvil does not run, that is said with its own words', async () => {
+test('reports anvil’s own error when it does not run', async () => {
   const chain = await startChain({ findAnvil: () => '/no such folder/anvil' });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
@@ -32,14 +32,14 @@ test('where anvil does not run, that is said with its own words', async () => {
   await chain.close();
 });
 
-test('closing ends anvil', async () => {
+test('ends anvil when the chain is closed', async () => {
   const chain = await startChain();
   expect(await answers(chain.rpcUrl)).toBe(true);
   await chain.close();
   expect(await answers(chain.rpcUrl)).toBe(false);
 });
 
-test.each([false, true])('a port in use is told (scripted: %s)', async (scripted) => {
+test.each([false, true])('reports a port that is in use (scripted: %s)', async (scripted) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -47,7 +47,7 @@ test.each([false, true])('a port in use is told (scripted: %s)', async (scripted
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('anvil ends with its parent, even when that is killed', async () => {
+test('ends anvil when its parent is killed', async () => {
   const module = new URL('../../sandbox/chain/index.ts', import.meta.url);
   const program = `
     import { startChain } from ${JSON.stringify(fileURLToPath(module))};

@@ -133,7 +133,7 @@ const choosing = [
 /** Choices that are not one server's own. */
 const HERE_TOO: readonly string[] = ['provider search'];
 
-it('the matrix names every option with choices', () => {
+it('lists every option with choices in the access matrix', () => {
   type Definition = { name: string; autocomplete?: boolean; options?: Definition[] };
   const walk = ({ name, autocomplete, options = [] }: Definition): string[] =>
     autocomplete ? [name] : options.flatMap(walk).map((path) => `${name} ${path}`);
@@ -141,7 +141,7 @@ it('the matrix names every option with choices', () => {
   expect(all.sort()).toEqual(choosing.map(([command, option]) => `${command} ${option}`).sort());
 });
 
-it('the matrix names every command', () => {
+it('lists every command in the access matrix', () => {
   const all = commands.flatMap((command) => {
     if ('kind' in command) return [];
     const { name, options = [] } = command.data.toJSON();
@@ -152,7 +152,7 @@ it('the matrix names every command', () => {
 });
 
 describe.each(people)('$name', ({ who, may }) => {
-  it.each(uses)('/%s', async (name, needs, options) => {
+  it.each(uses)('lets exactly the allowed people use /%s', async (name, needs, options) => {
     const before = await world.store.subscriptions.list(harbor.id);
     const answer = await world.use(name, options(id), who);
     // Nor has it failed, as it would be noted.
@@ -165,7 +165,7 @@ describe.each(people)('$name', ({ who, may }) => {
     expect(await world.store.subscriptions.list(harbor.id)).toEqual(before);
   });
 
-  it('the menu of a message', async () => {
+  it('lets exactly the allowed people use the command in a message’s menu', async () => {
     const channelId = who.in ?? harbor.alerts;
     const content = `Look at ${TOKEN}`;
     const message = world.discord.act({ do: 'message.send', channelId, userId: seed.ada, content });
@@ -174,13 +174,13 @@ describe.each(people)('$name', ({ who, may }) => {
     expect(menuOf(answer).options).toHaveLength(1);
   });
 
-  it.each(choosing)('choices of /%s %s', async (name, option, needs) => {
+  it.each(choosing)('offers choices of /%s %s to exactly the allowed people', async (name, option, needs) => {
     const offered = await world.choices(name, option, {}, who);
     expect(offered.length > 0).toBe(may.includes(needs) && (who.in === undefined || HERE_TOO.includes(name)));
   });
 });
 
-describe('buttons ask anew: who is no manager any more changes nothing', () => {
+describe('buttons', () => {
   const noa = { as: seed.noa };
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
   beforeEach(() => world.services.projects.save(harbor.id, seed.ada, keys));
@@ -244,7 +244,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['webhook:id', () => world.post('webhook:id:all')],
   ];
 
-  it.each(buttons)('%s', async (start, show) => {
+  it.each(buttons)('refuses the button %s to people who no longer manage the bot', async (start, show) => {
     const shown = await show();
     const before = textOf(shown);
     const posts = upstream.requests.length;
@@ -266,7 +266,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:erase', forgetting],
   ];
 
-  it.each(admins)('the manager role alone is not enough for %s', async (start, show) => {
+  it.each(admins)('requires Manage Server, not just the manager role, for %s', async (start, show) => {
     const shown = await show();
     const project = await state();
     stripToRole();
@@ -275,7 +275,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     expect(await state()).toEqual(project);
   });
 
-  it('the menu of addresses to watch', async () => {
+  it('refuses the menu of addresses to watch to people who no longer manage the bot', async () => {
     const message = { channelId: harbor.alerts, userId: seed.noa, content: TOKEN };
     const { id: sent } = world.discord.act({ do: 'message.send', ...message });
     const shown = await world.useOn(sent!, WATCH, noa);
@@ -285,14 +285,14 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   });
 
-  it('the list names every button that needs a manager', () => {
+  it('lists every button that needs a manager', () => {
     const needing = commands.flatMap(({ data, buttons: own = {} }) =>
       Object.entries(own).flatMap(([action, { access }]) => (access === 'manage' ? [`${data.name}:${action}`] : [])),
     );
     expect(buttons.map(([start]) => start).sort()).toEqual(needing.sort());
   });
 
-  it('nothing else is open to all than what only shows', () => {
+  it('leaves only commands that change nothing open to everybody', () => {
     const open = commands.flatMap((command) => {
       const parts = { buttons: {}, menus: {}, forms: {}, ...command };
       const own: [string, { access: string }][] = [parts.buttons, parts.menus, parts.forms].flatMap(Object.entries);
@@ -309,7 +309,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
   });
 });
 
-describe('menus and forms ask anew, too', () => {
+describe('menus and forms', () => {
   const noa = { userId: seed.noa, channelId: harbor.alerts };
   const state = async () => [
     await world.store.projects.ofGuild(harbor.id),
@@ -340,7 +340,7 @@ describe('menus and forms ask anew, too', () => {
   ];
 
   const menus = ['Watch addresses in this message:add', 'subscription:act', 'webhook:name', 'webhook:pick'];
-  it.each(menus)('the menu %s', async (customId) => {
+  it.each(menus)('refuses the menu %s to people who no longer manage the bot', async (customId) => {
     const posted = await world.post(customId, harbor.alerts, WEBHOOK);
     demote();
     const menu = { kind: 'select' as const, customId, values: [WEBHOOK], messageId: posted.reply!.id };
@@ -349,7 +349,7 @@ describe('menus and forms ask anew, too', () => {
     expect(refused.modal).toBeNull();
   });
 
-  it.each(forms)('the form %s', async (name, values, open) => {
+  it.each(forms)('refuses the form %s to people who no longer manage the bot', async (name, values, open) => {
     const { id: interactionId } = await open();
     const before = await state();
     demote();
@@ -362,7 +362,7 @@ describe('menus and forms ask anew, too', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('the lists name every menu and every form that needs a manager', () => {
+  it('lists every menu and every form that needs a manager', () => {
     const needing = (kind: 'menus' | 'forms') =>
       commands.flatMap((command) => {
         const own = Object.entries((kind in command && command[kind as 'menus']) || {});
@@ -376,7 +376,7 @@ describe('menus and forms ask anew, too', () => {
 describe('the operator’s project', () => {
   const orchids = { in: orchid.lobby };
 
-  it('is managed in the operator’s servers only, whoever asks elsewhere', async () => {
+  it('lets only the operator’s servers manage the operator’s project', async () => {
     expect(textOf(await world.use('webhook list'))).toContain('1 webhook');
     const before = upstream.requests.length;
     expect(textOf(await world.use('webhook list', {}, orchids))).toMatch(/bot’s own notification project/);
@@ -386,7 +386,7 @@ describe('the operator’s project', () => {
     expect(upstream.requests.length).toBe(before);
   });
 
-  it('does not answer to buttons that another server shows', async () => {
+  it('ignores the project’s buttons in other servers', async () => {
     for (const action of ['receiver', 'rotate', 'revoke', 'revoked', 'remove', 'removed', 'kept']) {
       const tokens = await world.store.projects.tokens();
       const posted = await world.post(`setup:${action}`, orchid.lobby);
@@ -398,13 +398,13 @@ describe('the operator’s project', () => {
   });
 });
 
-it('the manager role of one server says nothing in another', async () => {
+it('gives the manager role of one server no rights in another', async () => {
   const answer = await world.use('subscription add', { address: A }, { as: seed.noa, in: orchid.lobby });
   expect(textOf(answer)).toMatch(REFUSED);
   expect(await world.store.subscriptions.list(orchid.id)).toEqual([]);
 });
 
-it('a role that everybody has makes nobody a manager', async () => {
+it('makes nobody a manager by a role that everybody has', async () => {
   await world.store.guilds.changeSettings(orchid.id, { managerRole: orchid.id });
   expect(textOf(await world.use('status', {}, { as: seed.mia, in: orchid.lobby }))).toMatch(REFUSED);
   await world.use('setup server', { manager: orchid.id }, { in: orchid.lobby });

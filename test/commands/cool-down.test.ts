@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-it('/token asks nobody and says when to try again, to the person who asked too often and to no other', async () => {
+it('refuses /token without a look-up to the person who asked too often, with the time of the next try, and to nobody else', async () => {
   let lookUps = 0;
   world.services.explorer = {
     token: async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
 
-it('a server that asks again and again waits for itself, and nobody waits for it', async () => {
+it('makes a server that asks repeatedly wait for itself, and no other server for it', async () => {
   const begun: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<string>>();
   const queue = createGuildQueue();

@@ -43,7 +43,7 @@ const chosen = ({ id: _, createdAt: __, createdBy: ___, ...rest }: Subscription)
 const HEAD = 'type,address,channel,label';
 
 describe('/subscription export and import', () => {
-  it('bring every field and the address book to where they were', async () => {
+  it('restores every field and the address book from an export', async () => {
     await world.subscribe({
       label: '=Treasury, "main"',
       direction: 'incoming',
@@ -108,7 +108,7 @@ describe('/subscription export and import', () => {
     expect(asked).toMatch(/Look-alike: this is not `Treasury`/);
   });
 
-  it('previews what changes and leaves alone what the file does not name', async () => {
+  it('previews the changes of an import and keeps what the file leaves out', async () => {
     await world.subscribe({ label: 'Treasury', minimum: '5', quiet: '22:00-07:00' });
     await world.subscribe({ channelId: harbor.whales });
     const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
@@ -123,7 +123,7 @@ describe('/subscription export and import', () => {
     ]);
   });
 
-  it('take a time without a zone for UTC, wherever the bot runs', async () => {
+  it('reads a time without a zone as UTC, wherever the bot runs', async () => {
     const { TZ = 'UTC' } = process.env;
     process.env.TZ = 'Asia/Tokyo';
     try {
@@ -137,13 +137,13 @@ describe('/subscription export and import', () => {
     expect(ends).toEqual(['22', '20', '20', '09'].map((hour) => `2030-12-31T${hour}:00:00.000Z`));
   });
 
-  it('take a mute that is over for none', async () => {
+  it('ignores a mute that has ended in an import', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now() - 1 });
     expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is already up to date/);
   });
 
-  it('keep what somebody else changes meanwhile, each filter by itself', async () => {
+  it('keeps what somebody else changes during an import, filter by filter', async () => {
     const { id } = await world.subscribe();
     const asked = await bring(`address,channel,zero\n${A},#alerts,yes\n`);
     await world.use('subscription edit', { subscription: String(id), cataloged: true });
@@ -151,7 +151,7 @@ describe('/subscription export and import', () => {
     expect((await all())[0]!.filters).toEqual({ ...DEFAULT_FILTERS, zero: true, cataloged: true });
   });
 
-  it('export several files that can be imported, where one could not', async () => {
+  it('exports several files that can be imported when one would be too large', async () => {
     const numbered = (number: number) => lower(`0x${String(number).padStart(40, '1')}`);
     const addresses = Array.from({ length: 50 }, (_, index) => numbered(2_000 + index));
     const filters = { ...DEFAULT_FILTERS, counterparties: addresses, deniedTokens: addresses };
@@ -174,7 +174,7 @@ describe('/subscription export and import', () => {
     ['ten that can be imported', 20, 100_000, 10, 256 * 1024],
     ['fewer and larger ones, where those would be more than ten', 30, 100_000, 1, 10 * 1024 * 1024],
     ['as large as Discord takes them', 15, 1_000_000, 2, 10 * 1024 * 1024],
-  ])('make %s', async (_, rows, length, files, most) => {
+  ])('exports %s', async (_, rows, length, files, most) => {
     const labels = Array.from({ length: rows }, () => ({ address: lower(A), name: 'é'.repeat(length / 2) }));
     const made = await writeFiles([], labels, 0);
     expect(made).toHaveLength(files);
@@ -183,7 +183,7 @@ describe('/subscription export and import', () => {
     expect(count).toBe(rows);
   });
 
-  it('let others have a turn while a large file is written', async () => {
+  it('handles other events while a large file is written', async () => {
     await world.subscribe();
     const [one] = await all();
     let turns = 0;
@@ -199,12 +199,12 @@ describe('/subscription export and import', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('are not held up by blanks without end', async () => {
+  it('reads a file with endless blanks without blocking', async () => {
     const text = `address,channel,minimums\n${A},#alerts,ETH${' '.repeat(200_000)}1`;
     expect(textOf(await bring(text))).toMatch(/can’t read `ETH`/);
   });
 
-  it('asks once for the messages that show a new name, however many there are', async () => {
+  it('requests new renderings once after an import of names, however many messages show them', async () => {
     const { onRelabeled } = world.services;
     const asked: (readonly string[])[] = [];
     world.services.onRelabeled = async (_, addresses) => {
@@ -234,7 +234,7 @@ describe('/subscription export and import', () => {
     expect(await all()).toMatchObject([{ label: 'Cold' }]);
   });
 
-  it('names the columns as they stand in the file and lists the lines, in whatever language', async () => {
+  it('shows an import’s columns in their own spelling and its lines, in every language', async () => {
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
     const rows = [
       `${A},#alerts,100,,`,
@@ -248,7 +248,7 @@ describe('/subscription export and import', () => {
     expect(text).toContain('2、5');
   });
 
-  it('names every line that is wrong, and changes nothing then', async () => {
+  it('shows every wrong line of an import and changes nothing', async () => {
     const file = [
       `${HEAD},quiet,minimums,paused`,
       `subscription,${A},#alerts,Treasury,,,`,
@@ -287,7 +287,7 @@ describe('/subscription export and import', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('refuse a role, a time between pings and an end of a mute that are none', async () => {
+  it('refuses an import with an invalid role, mention interval or end of a mute', async () => {
     const times = ['soon', '2030-13-45 22:00', '2030-02-30', '2030-12-31 10:00 PM', '31.12.2030 22:00'];
     const rows = ['1100000000000088888,,', `${harbor.id},,`, ',10081,', ',soon,', ...times.map((time) => `,,${time}`)];
     const wallet = (n: number) => `0x${n.toString().repeat(40)}`;
@@ -305,7 +305,7 @@ describe('/subscription export and import', () => {
       expect(text).toMatch(new RegExp(`${lines}\\*\\*${source}`));
   });
 
-  it('name the first of many rows, and count the others', async () => {
+  it('shows the first of many rows of an import and counts the others', async () => {
     const address = (n: number) => `0x${n.toString(16).padStart(40, '2')}`;
     const many = Array.from({ length: 30 }, (_, n) => n);
     const asked = textOf(await bring(`address,channel\n${many.map((n) => `${address(n)},#alerts`).join('\n')}`));
@@ -318,7 +318,7 @@ describe('/subscription export and import', () => {
     expect(wrong).toContain(`${30 - named} more`);
   });
 
-  it('tell a fault that many lines have once, with the lines', async () => {
+  it('shows a fault that many lines share once, with the lines', async () => {
     const address = (n: number) => `0x${n.toString(16).padStart(40, '2')}`;
     const rows = Array.from(
       { length: 40 },
@@ -343,11 +343,11 @@ describe('/subscription export and import', () => {
     ],
     ['a file that is too large', 'a'.repeat(256 * 1024 + 1), /larger than 256 KiB/],
     ['nothing', '', /first line must contain the column names/],
-  ])('refuse %s', async (_name, text, sentence) => {
+  ])('refuses to import %s', async (_name, text, sentence) => {
     expect(textOf(await bring(text))).toMatch(sentence);
   });
 
-  it('hold to the limit, and stay all or nothing when somebody was quicker', async () => {
+  it('keeps to the limit and imports nothing when somebody else was faster', async () => {
     const { settings } = world.services;
     world.services.settings = { ...settings, maxSubscriptions: 2 };
     const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;
@@ -364,7 +364,7 @@ describe('/subscription export and import', () => {
     expect(await all()).toHaveLength(2);
   });
 
-  it('stay all or nothing when what they change is gone', async () => {
+  it('imports nothing when something to change is gone', async () => {
     const { id } = await world.subscribe();
     const asked = await bring(`address,channel,zero\n${B},#alerts,yes\n${A},#alerts,yes\n`);
     await world.store.subscriptions.remove(harbor.id, id);
@@ -372,7 +372,7 @@ describe('/subscription export and import', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('are confirmed in time, also after a restart', async () => {
+  it('accepts an import’s confirmation in time, also after a restart', async () => {
     const file = `address,channel\n${A},#alerts\n`;
     const asked = await bring(file);
     await world.restart();
@@ -396,13 +396,13 @@ describe('/subscription export and import', () => {
     expect(textOf(await world.press(second, 'subscription:import'))).toContain('1 label');
   });
 
-  it('know nothing of other servers', async () => {
+  it('exports and imports nothing of other servers', async () => {
     await world.subscribe({ label: 'Secret' });
     const answer = await world.use('subscription export', {}, { in: orchid.lobby });
     expect(textOf(answer)).toMatch(/nothing to export/);
   });
 
-  it('give a manager only what they see', async () => {
+  it('exports only what a manager can see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     const open = await world.subscribe({ address: lower(B), label: 'Open' });
     await world.makeManager(seed.noa);
@@ -426,7 +426,7 @@ describe('/subscription export and import', () => {
 });
 
 describe('attachments', () => {
-  it('are read from Discord’s file servers and the REST root’s host only, without redirects', async () => {
+  it('reads attachments only from Discord’s file servers and the REST root’s host, without redirects', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url!);

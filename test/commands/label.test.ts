@@ -14,7 +14,7 @@ afterEach(() => world.close());
 const set = (address: string, name: string) => world.use('label set', { address, name });
 const labels = async () => (await world.store.labels.list(HARBOR)).map(({ address, name }) => [address, name]);
 
-it('names an address, names it anew, and notes who did', async () => {
+it('names and renames an address, and records who did it', async () => {
   const named = await set(A, '  Payroll\u200b (July) ');
   expect(isPrivate(named)).toBe(true);
   expect(textOf(named)).toMatch(/`Payroll \(July\)`[\s\S]*0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430/);
@@ -23,7 +23,7 @@ it('names an address, names it anew, and notes who did', async () => {
   expect(await world.store.labels.list(seed.orchid.id)).toEqual([]);
 });
 
-it('warns when a named address could be taken for one that is known here', async () => {
+it('warns when a labeled address could be mistaken for another known one', async () => {
   await set(A, 'Payroll');
   const warned = textOf(await set(LIKE_A, 'Payroll 2'));
   expect(warned).toMatch(/Look-alike: this is not `Payroll`\.[\s\S]*`…00000000…` is not `…E80DA76b…`/);
@@ -36,13 +36,13 @@ describe('names that are refused', () => {
     ['\u200b\u2800', /no visible characters/],
     ['claim-now.example', /looks like a link/],
     ['x'.repeat(61), /at most 60 characters/],
-  ])('%j', async (name, reason) => {
+  ])('refuses the name %j', async (name, reason) => {
     expect(textOf(await set(A, name))).toMatch(reason);
     expect(await labels()).toEqual([]);
   });
 });
 
-it('asks before it removes, by address or by name; a removed one is removed once', async () => {
+it('asks before it removes a name, by address or by name, and removes it once', async () => {
   await set(A, 'Payroll');
   await set(B, 'Vendor');
   const asked = await world.use('label remove', { address: 'payroll' });
@@ -85,7 +85,7 @@ it('keeps one name for an address and one address for a name, whichever command 
   expect(list.match(/`Vault`|`Cold`/g)).toEqual(['`Vault`', '`Vault`']);
 });
 
-it('removes the name that was asked about, not one that the address got since', async () => {
+it('removes only the name in the question, not one that the address got since', async () => {
   await set(A, 'Payroll');
   const asked = await world.use('label remove', { address: A });
   await set(A, 'Vendor');
@@ -96,7 +96,7 @@ it('removes the name that was asked about, not one that the address got since', 
   expect(await labels()).toEqual([]);
 });
 
-it('lists every name, page by page, also after a restart; at 1,000 it is full', async () => {
+it('lists every name in pages, also after a restart, and refuses more than 1,000', async () => {
   expect(textOf(await world.use('label list'))).toMatch(/No labels yet/);
   const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
   await Promise.all(
@@ -113,7 +113,7 @@ it('lists every name, page by page, also after a restart; at 1,000 it is full', 
   expect(textOf(await world.press(first, 'label:list:1'))).toMatch(/Page 2 of 84/);
 });
 
-it('shows on the last day’s lines, and goes from them', async () => {
+it('shows a new name in the last day’s alerts, and removes it from them', async () => {
   const beside = await startWorld();
   const { pipeline } = beside;
   onTestFinished(beside.close);
@@ -140,7 +140,7 @@ it('shows on the last day’s lines, and goes from them', async () => {
   expect(textOf(most)).toMatch(/The latest 200 messages .* Older ones stay as they are/);
 });
 
-it('offers what is watched and named for a new name, and only what has one for removing', async () => {
+it('offers watched and labeled addresses for a new name, and only labeled ones for removal', async () => {
   await world.subscribe({ label: 'Treasury' });
   await set(TOKEN, 'Our coin');
   const names = async (command: string, typed: string) =>
@@ -155,7 +155,7 @@ it('offers what is watched and named for a new name, and only what has one for r
   expect((await world.choices('label set', 'address', {})).slice(2).map(({ value }) => value)).toEqual([own]);
 });
 
-it('a name that is written from right to left does not turn around the address beside it', async () => {
+it('shows a right-to-left name without reordering the address beside it', async () => {
   await world.subscribe({ label: 'خزانة' });
   expect(textOf(await set(TOKEN, 'شيكل'))).toContain('\u2068`شيكل`\u2069');
   const offered = async (command: string, option: string) =>

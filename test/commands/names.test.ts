@@ -72,19 +72,19 @@ const RELIED_ON: [string, Record<string, object>][] = [
   ['help', {}],
 ];
 
-it('the commands are those that are relied on, and no others', () => {
+it('registers exactly the fixed commands', () => {
   expect([...defined().keys()].sort()).toEqual(RELIED_ON.map(([name]) => name).sort());
 });
 
 it.each(RELIED_ON.filter(([, options]) => Object.keys(options).length > 0))(
-  '/%s has the options that are relied on',
+  'registers /%s with its fixed options',
   (name, options) => {
     const found = defined().get(name)!;
     expect(Object.fromEntries(found)).toMatchObject(options);
   },
 );
 
-it('an address to watch can be muted for the times that are relied on', () => {
+it('offers the fixed durations of a mute', () => {
   const values = defined()
     .get('subscription mute')!
     .get('duration')!
@@ -92,7 +92,7 @@ it('an address to watch can be muted for the times that are relied on', () => {
   expect(values).toEqual(expect.arrayContaining(['1h', '8h', '1d', '7d', 'off']));
 });
 
-it('a channel sees the answers of two commands that tell nothing of its server; all others are private', () => {
+it('replies in public to only two commands, which show nothing about their server', () => {
   const open = commands.filter((command) => 'public' in command && command.public === true);
   expect(open.map(({ data }) => data.name).sort()).toEqual(['provider', 'token']);
 });

@@ -35,7 +35,7 @@ const directory = (rows: unknown, categories: unknown = ['apis', 'brandnew']) =>
   upstream.set(({ url }) => ({ body: url.includes('/categories') ? categories : rows }));
 
 describe('/provider search', () => {
-  it('groups plans by provider and makes columns readable', async () => {
+  it('groups providers’ plans and makes their columns readable', async () => {
     directory([
       {
         provider: 'Acme',
@@ -58,7 +58,7 @@ describe('/provider search', () => {
     expect(text).toContain('2 providers');
   });
 
-  it('leaves out the links that Discord would refuse the whole answer for', async () => {
+  it('omits providers’ links that would make Discord refuse the whole reply', async () => {
     const actionButtons = ['[A](https://intranet/docs)', '[B](https://[::1]/docs)', '[C](https://c.example/docs)'];
     directory([{ provider: 'Acme', actionButtons }]);
     const discovery = world.services.discovery!;
@@ -74,7 +74,7 @@ describe('/provider search', () => {
     }
   });
 
-  it('passes search and provider on, and a new category', async () => {
+  it('passes the search, the provider and a new category on to the service', async () => {
     directory([]);
     const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme, Beta' });
     const { searchParams } = new URL(upstream.requests.at(-1)!.url, upstream.url);
@@ -89,7 +89,7 @@ describe('/provider search', () => {
     ]);
   });
 
-  it('says so when there is more than could be read', async () => {
+  it('reports when the directory has more rows than were read', async () => {
     const answer = (url: string): Given => {
       if (url.includes('/categories')) return { body: ['apis'] };
       return url.includes('page=1&') ? { status: 429, body: {} } : { body: providers(3) };
@@ -103,7 +103,7 @@ describe('/provider search', () => {
     expect(whole).not.toContain('more than');
   });
 
-  it('turns pages with buttons that outlive a restart; others get their own copy', async () => {
+  it('turns pages of providers with buttons that work after a restart, and gives others their own copy', async () => {
     directory(providers(12));
     const first = await world.use('provider search', { category: 'apis', search: '100%: x' });
     expect(textOf(first)).toContain('12 providers · page 1 of 3');
@@ -145,7 +145,7 @@ describe('/provider search', () => {
     expect(JSON.parse(filtersOf(upstream.requests.at(-1)!.url)!)).toEqual([{ id: 'provider', value: [long] }]);
   });
 
-  it('links only to https, and names the host', async () => {
+  it('links providers only to https pages, with the host in the label', async () => {
     directory([
       {
         provider: 'Acme',
@@ -165,7 +165,7 @@ describe('/provider search', () => {
     ]);
   });
 
-  it('disarms third-party text, however much of it there is', async () => {
+  it('shows any amount of third-party text from providers harmlessly', async () => {
     const hostile = `**b** @everyone <@1> [x](https://evil.example) \`\`\` \u202egnp ${'𝔸́'.repeat(400)}`;
     directory(
       Array.from({ length: 5 }, (_, index) => ({
@@ -187,7 +187,7 @@ describe('/provider search', () => {
     expect(answer.reply!.message.mention_everyone).toBe(false);
   });
 
-  it('is not held up by links without end', () => {
+  it('shows providers with endless links without blocking', () => {
     const actions = ['[]('.repeat(1_000_000), '[Docs]( <https://acme.example> )'];
     const links = linksToShow(translator('en-US'), { name: 'Acme', rows: [{ columns: {}, actions }] }, 1, 5);
     expect(links).toMatchObject([{ label: '1 · Docs · acme.example', url: 'https://acme.example/' }]);
@@ -200,13 +200,13 @@ describe('/provider search', () => {
     ['a page', HTML, /failed with error/],
     ['hanging', null, /did not respond in time/],
   ];
-  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+  it.each(wrong)('explains why providers cannot be shown: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
     if (given === null) world.services.discovery = discovery(50);
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
   });
 
-  it('names the categories when there is no such one, and who can turn it on', async () => {
+  it('lists the categories when one does not exist, and who can turn the directory on', async () => {
     directory([]);
     const refused = await world.use('provider search', { category: 'apiz' });
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
@@ -232,7 +232,7 @@ describe('/provider search', () => {
 });
 
 describe('/provider categories', () => {
-  it('lists the active ones, or says that these are the generally known ones', async () => {
+  it('lists the active categories, or marks them as the specified ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
     world.services.discovery = discovery();

@@ -17,7 +17,7 @@ afterAll(() => world.close());
 const mentionable = (is: boolean) => world.discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: is });
 
 describe('the manager role', () => {
-  it('cannot appoint another role, nor remove itself', async () => {
+  it('refuses to let the manager role appoint another role or remove itself', async () => {
     for (const manager of [harbor.watchers, harbor.id]) {
       expect(textOf(await world.use('setup server', { manager }, noa))).toMatch(ONLY);
     }
@@ -25,12 +25,12 @@ describe('the manager role', () => {
     expect(textOf(await world.use('setup server', { timezone: 'UTC' }, noa))).toContain('Saved');
   });
 
-  it('cannot forget the server', async () => {
+  it('refuses to let the manager role erase the server’s data', async () => {
     expect(textOf(await world.use('setup forget', {}, noa))).toMatch(ONLY);
     expect((await world.store.guilds.settings(harbor.id)).managerRole).toBe(harbor.watchers);
   });
 
-  it('sees the project without its receiver URL, and cannot change that', async () => {
+  it('shows the manager role the project without its receiver URL, and refuses changes', async () => {
     const panelFor = async (who: object) => world.press(await world.use('setup check', {}, who), 'setup:receiver', who);
     const shown = await panelFor(max);
     expect(isPrivate(shown)).toBe(true);
@@ -43,7 +43,7 @@ describe('the manager role', () => {
 });
 
 describe('the receiver URL', () => {
-  it('is in no answer but the one behind its button', async () => {
+  it('shows the receiver URL only after a press on its button', async () => {
     const answers = [
       await world.use('setup check'),
       await world.use('status'),
@@ -59,7 +59,7 @@ describe('a role to ping', () => {
   const add = (channel: string, who: object) =>
     world.use('subscription add', { address: lower(TOKEN), channel, mention: harbor.watchers }, who);
 
-  it('is refused to somebody who could not ping it, in a new and in an old subscription', async () => {
+  it('refuses a role to ping, in a new or an old subscription, to somebody who could not ping it', async () => {
     mentionable(false);
     expect(textOf(await add(harbor.alerts, noa))).toMatch(/You can’t ping <@&\d+> in that channel yourself/);
     const { id } = await world.subscribe({ address: lower(A) });
@@ -70,7 +70,7 @@ describe('a role to ping', () => {
     expect((await world.store.subscriptions.list(harbor.id)).filter(({ mention }) => mention !== null)).toEqual([]);
   });
 
-  it('is taken where everybody may mention it, and from somebody who may mention every role', async () => {
+  it('accepts a role to ping that everybody may mention, or from somebody who may mention every role', async () => {
     mentionable(true);
     expect(textOf(await add(harbor.alerts, noa))).not.toMatch(/You can’t ping/);
     mentionable(false);
@@ -79,7 +79,7 @@ describe('a role to ping', () => {
     expect(pinging.map(({ channelId }) => channelId)).toEqual([harbor.alerts, harbor.whales]);
   });
 
-  it('cannot be moved to another channel with its subscription by somebody who could not ping it there', async () => {
+  it('refuses to move a subscription with a role to ping to a channel where the person could not ping it', async () => {
     const pinging = (await world.store.subscriptions.list(harbor.id)).find(({ mention }) => mention !== null)!;
     const moved = { subscription: String(pinging.id), channel: harbor.general };
     expect(textOf(await world.use('subscription edit', moved, noa))).toMatch(/You can’t ping/);
@@ -87,7 +87,7 @@ describe('a role to ping', () => {
 });
 
 describe('names and the watch list', () => {
-  it('offer a member only names of addresses whose alerts they see', async () => {
+  it('offers a member only names of addresses whose alerts they see', async () => {
     const named = { createdBy: seed.ada, at: 0 };
     const unwatched = `0x${'9'.repeat(40)}` as const;
     await world.store.labels.set(harbor.id, { ...named, address: unwatched, name: 'Secret fund' }, 10);
@@ -96,7 +96,7 @@ describe('names and the watch list', () => {
     expect(await offered(max)).toContain('Secret fund');
   });
 
-  it('show a server in the dry run only what its own subscriptions were told of', async () => {
+  it('limits a server’s dry run to transfers of its own subscriptions', async () => {
     const to = lower(`0x${'8'.repeat(40)}`);
     await remember(world.store, world.clock.now(), [{ to, ago: 2 }]);
     const dryRun = async (who: object) => textOf(await world.use('subscription add', { address: to }, who));
@@ -106,7 +106,7 @@ describe('names and the watch list', () => {
 });
 
 describe('/setup audit', () => {
-  it('shows who changed what, in pages, in private', async () => {
+  it('shows the audit log in private pages', async () => {
     for (let n = 1; n <= 20; n++) {
       const detail = { name: '`@everyone` [x](https://evil.example)' };
       await world.store.audit.record({
@@ -130,7 +130,7 @@ describe('/setup audit', () => {
     expect(textOf(second)).toContain('Page 2');
   });
 
-  it('hides what subscriptions are about from the manager role, and nothing from Manage Server', async () => {
+  it('hides the details of subscriptions in the audit log from the manager role, and not from Manage Server', async () => {
     await world.store.audit.record({
       guildId: harbor.id,
       userId: seed.ada,
@@ -144,7 +144,7 @@ describe('/setup audit', () => {
     expect(text).not.toContain('0xhidden');
   });
 
-  it('says so when nothing was changed', async () => {
+  it('reports that the audit log is empty', async () => {
     await world.use('setup forget', {}, { in: orchid.lobby });
     const asked = await world.use('setup forget', {}, { in: orchid.lobby });
     await world.press(asked, 'setup:erase', { in: orchid.lobby });

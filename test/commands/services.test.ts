@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-it('/token reads the chain', async () => {
+it('shows a token of the chain for /token', async () => {
   const { address } = chain.tokens.dollar;
   const text = textOf(await world.use('token', { address }));
   expect(text).toContain(address);
@@ -56,7 +56,7 @@ it('/token reads the chain', async () => {
   expect(textOf(wallet)).toContain('has no token');
 });
 
-it('/provider finds, filters and pages', async () => {
+it('finds, filters and pages providers for /provider', async () => {
   const categories = textOf(await world.use('provider categories'));
   expect(categories).toContain('12 categories');
   const all = textOf(await world.use('provider search', { category: 'apis' }));
@@ -68,7 +68,7 @@ it('/provider finds, filters and pages', async () => {
   expect((await fetch(directory)).status).toBe(200);
 });
 
-it('/webhook lists, and removes what it says', async () => {
+it('lists webhooks and removes addresses for /webhook', async () => {
   const { Treasury, Payroll, Alice } = chain.wallets;
   await webhook.add([Treasury, Payroll]);
   expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`✅ .*this bot\\n.*${webhook.id}`));

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 const count = async () => (await world.store.subscriptions.list(orchid.id)).length;
 
-it('says what is stored, erases it on the button, and says what it was', async () => {
+it('shows what is stored about a server, erases it on the button, and reports what it erased', async () => {
   await world.subscribe();
   const asked = await world.use('setup forget', {}, here);
   expect(isPrivate(asked)).toBe(true);
@@ -35,7 +35,7 @@ it('says what is stored, erases it on the button, and says what it was', async (
   expect(textOf(await world.use('setup forget', {}, here))).toContain('Nothing is stored');
 });
 
-it('spares everything on the other button, and when it was asked too long ago', async () => {
+it('erases nothing on the other button, or when the question is too old', async () => {
   const asked = await world.use('setup forget', {}, here);
   expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything stays as it was');
   const late = await world.use('setup forget', {}, here);
@@ -44,7 +44,7 @@ it('spares everything on the other button, and when it was asked too long ago', 
   expect(await count()).toBe(1);
 });
 
-it('is erased once at a time, however often the button is pressed', async () => {
+it('erases a server once at a time, however often the button is pressed', async () => {
   const { eraseGuild } = world.services;
   const running: PromiseWithResolvers<void>[] = [];
   world.services.eraseGuild = () => {

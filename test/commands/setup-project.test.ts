@@ -37,7 +37,7 @@ const urlIn = (text: string) => /https:\/\/bell\.example\/hooks\/[\w-]{20,}/.exe
 const tokens = async () => (await world.store.projects.tokens()).map(({ token }) => token);
 
 describe('/setup project', () => {
-  it('tries the keys, stores them sealed, and shows this server’s own receiver URL in private', async () => {
+  it('checks a project’s keys, stores them sealed, and shows the server’s own receiver URL in private', async () => {
     const opened = await world.use('setup project', {}, here);
     expect(opened.modal).toMatchObject({ title: 'Your notification project' });
     const saved = await world.fill(opened, KEYS, here);
@@ -56,7 +56,7 @@ describe('/setup project', () => {
     expect(textOf(await world.use('webhook list'))).not.toContain(url);
   });
 
-  it('leaves no trace in the log even when Discord does not take the answer', async () => {
+  it('keeps a project’s keys out of the log even if Discord refuses the reply', async () => {
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     const opened = await world.use('setup project', {}, here);
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
@@ -68,7 +68,7 @@ describe('/setup project', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('replaces keys without changing the URL', async () => {
+  it('replaces a project’s keys without changing the receiver URL', async () => {
     const first = urlIn(textOf(await store()));
     const again = await world.use('setup project', {}, here);
     expect(JSON.stringify(again.modal)).toContain(KEYS.projectId);
@@ -77,7 +77,7 @@ describe('/setup project', () => {
     expect(urlIn(textOf(replaced))).toBe(first);
   });
 
-  it('keeps signing secrets through a change of keys, changes them, and removes them with `off`', async () => {
+  it('keeps signing secrets when the keys change, replaces them, and removes them with `off`', async () => {
     const [one, two] = [1, 2].map((n) => `whsec_${Buffer.alloc(32, n).toString('base64')}`) as [string, string];
     const saved = async (signingSecrets: string, keys: Partial<typeof KEYS> = {}) => {
       const text = textOf(await store({ ...keys, ...(signingSecrets && { signingSecrets }) }));
@@ -126,7 +126,7 @@ describe('/setup project', () => {
     ['a key with blanks', { apiKey: 'a b' }, { body: [] }, /An API key contains letters/],
     ['a secret over two lines', { apiSecret: 'a\nb' }, { body: [] }, /An API secret contains letters/],
   ];
-  it.each(wrong)('stores nothing and says what to do: %s', async (_name, keys, given, sentence) => {
+  it.each(wrong)('stores no project and explains what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
     if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
     const text = textOf(await store(keys));
@@ -136,14 +136,14 @@ describe('/setup project', () => {
     expect(await tokens()).toEqual([]);
   });
 
-  it('is off, and says who can turn it on, when the service is not configured', async () => {
+  it('reports that projects are off, and who can turn them on, when the service is not configured', async () => {
     world.services.projects = world.openProjects('');
     const answer = await world.use('setup project', {}, here);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
   });
 
-  it('whose keys cannot be opened any more is told so, and stored again', async () => {
+  it('reports a project whose keys can no longer be opened, and stores it again', async () => {
     const url = urlIn(textOf(await store()))!;
     world.services.projects = world.openProjects(upstream.url, 8);
     expect(textOf(await world.use('webhook list', {}, here))).toMatch(
@@ -159,7 +159,7 @@ describe('/setup project', () => {
 describe('the receiver URL', () => {
   const panel = async () => world.press(await world.use('webhook list', {}, here), 'setup:receiver', here);
 
-  it('changes without a gap: old and new are valid until the old one is revoked', async () => {
+  it('changes the receiver URL without a gap: both are valid until the old one is revoked', async () => {
     const old = urlIn(textOf(await store()))!;
     const rotated = await world.press(await panel(), 'setup:rotate', here);
     const text = textOf(rotated);
@@ -185,7 +185,7 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual([fresh.split('/').at(-1)]);
   });
 
-  it('that is revoked is the one that was asked about, not one that is the old one since', async () => {
+  it('revokes only the receiver URL in the question, not one that became the old one since', async () => {
     await store();
     const press = async (action: string) => world.press(await panel(), `setup:${action}`, here);
     await press('rotate');
@@ -201,7 +201,7 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual(before.filter((token) => !inUse.endsWith(token)));
   });
 
-  it('of the operator is for the operator’s servers, and cannot be changed where the environment sets it', async () => {
+  it('shows the operator’s receiver URL only in the operator’s servers, and refuses a change when the environment sets it', async () => {
     const shown = await world.press(await world.use('webhook list'), 'setup:receiver');
     expect(isPrivate(shown)).toBe(true);
     expect(textOf(shown)).toContain(RECEIVER_URL);
@@ -212,7 +212,7 @@ describe('the receiver URL', () => {
     expect(buttonsOf(elsewhere)).toEqual([]);
   });
 
-  it('of the operator is changed there, where the database keeps it', async () => {
+  it('changes the operator’s receiver URL when the database keeps it', async () => {
     const own = await startWorld({ service: upstream.url, environment: { RECEIVER_TOKEN: '' } });
     const shown = await own.press(await own.use('setup check'), 'setup:receiver');
     const old = urlIn(textOf(shown))!;
@@ -226,7 +226,7 @@ describe('the receiver URL', () => {
     await own.close();
   });
 
-  it('is not changed by buttons of the past', async () => {
+  it('ignores old buttons of the receiver URL', async () => {
     const old = (action: string, channelId?: string) => world.post(`setup:${action}`, channelId);
     const pressed = async (action: string, who: { in?: string } = here) =>
       textOf(await world.press(await old(action, who.in), `setup:${action}`, who));
@@ -241,7 +241,7 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual(before);
   });
 
-  it('goes with the project that was asked about, not with one that was stored since', async () => {
+  it('removes only the project in the question, not one that was stored since', async () => {
     await store();
     const asked = await world.press(await panel(), 'setup:remove', here);
     expect(textOf(asked)).toContain(KEYS.projectId);
@@ -258,7 +258,7 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual([]);
   });
 
-  it('goes with the project; the subscriptions stay', async () => {
+  it('removes the receiver URL with the project and keeps the subscriptions', async () => {
     await store();
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const asked = await world.press(await panel(), 'setup:remove', here);
@@ -272,7 +272,7 @@ describe('the receiver URL', () => {
   });
 });
 
-it('servers of another project do not keep addresses in this one’s webhook, nor this one’s in theirs', async () => {
+it('ignores servers of other projects when it decides which addresses a webhook needs', async () => {
   await store();
   await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
   await world.subscribe();

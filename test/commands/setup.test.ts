@@ -63,7 +63,7 @@ async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
 }
 
 describe('/setup server', () => {
-  it('saves what is named, leaves the rest, and shows how it stands', async () => {
+  it('saves the given settings, keeps the others, and shows all of them', async () => {
     const first = await world.use('setup server', { channel: harbor.whales, manager: harbor.watchers });
     expect(isPrivate(first)).toBe(true);
     expect(textOf(first)).toContain(`<#${harbor.whales}>`);
@@ -83,7 +83,7 @@ describe('/setup server', () => {
     expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
   });
 
-  it('takes the default channel back, but not another one that was chosen since', async () => {
+  it('resets the default channel, but not another one that was chosen since', async () => {
     const shown = await world.use('setup server', { channel: harbor.whales });
     const stale = await world.use('setup server');
     const defaultChannel = async () => (await world.store.guilds.settings(harbor.id)).defaultChannel;
@@ -97,7 +97,7 @@ describe('/setup server', () => {
     expect(await defaultChannel()).toBeNull();
   });
 
-  it('refuses an unknown time zone or language, and a channel where it cannot post', async () => {
+  it('refuses an unknown time zone or language, and a channel where the bot cannot post', async () => {
     expect(textOf(await world.use('setup server', { timezone: 'Mars' }))).toMatch(/entered `Mars`.*`Europe\/Lisbon`/);
     expect(textOf(await world.use('setup server', { timezone: 'berl' }))).toContain('Did you mean `Europe/Berlin`?');
     expect(textOf(await world.use('setup server', { timezone: 'Berlni' }))).toContain('Did you mean `Europe/Berlin`?');
@@ -117,7 +117,7 @@ describe('/setup server', () => {
 });
 
 describe('/setup check', () => {
-  it('names each fault with its fix, before what is right', async () => {
+  it('lists each fault with its fix before what is fine', async () => {
     const roleId = world.discord.act({ do: 'role.create', guildId: harbor.id, name: 'Old' }).id!;
     await world.subscribe({ channelId: harbor.council, mention: roleId });
     await world.subscribe({ channelId: '1100000000000099999', mention: '1100000000000088888', label: 'Treasury' });
@@ -148,7 +148,7 @@ describe('/setup check', () => {
     expect(warnings).toMatch(/^❌+⏳+✅*$/u);
   });
 
-  it('knows a locked thread, and a channel that Discord refused', async () => {
+  it('reports a locked thread, and a channel that Discord refused', async () => {
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
     // The other one was deleted, and no subscription names it any more.
@@ -173,7 +173,7 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
   });
 
-  it('asks to be let into a private thread, into which it never was or that it was taken out of', async () => {
+  it('asks to be added to a private thread that the bot was never in or was removed from', async () => {
     const { discord } = world;
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
@@ -202,7 +202,7 @@ describe('/setup check', () => {
     expect(await told()).toContain(`❌ <#${id}> no longer exists`);
   });
 
-  it('says of which addresses every transfer comes twice, because several webhooks of one kind have them', async () => {
+  it('lists the addresses whose transfers come twice because several webhooks of one kind have them', async () => {
     await world.subscribe();
     const webhook = (eventType: string | null, n: number) => ({
       _id: `${n}`.repeat(24),
@@ -223,7 +223,7 @@ describe('/setup check', () => {
     expect(apart).not.toContain('several webhooks');
   });
 
-  it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
+  it('compares watched addresses with the webhooks’ addresses if the service shows them', async () => {
     await world.subscribe();
     await world.subscribe({ address: lower(B) });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
@@ -250,7 +250,7 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
   });
 
-  it('names a service that fails, a webhook at the old URL, and a default channel and a manager role that are gone', async () => {
+  it('reports a failing service, a webhook at the old URL, and a deleted default channel and manager role', async () => {
     await world.store.guilds.changeSettings(harbor.id, {
       defaultChannel: harbor.council,
       managerRole: '1100000000000088888',
@@ -284,12 +284,12 @@ describe('/setup check', () => {
     [{ status: 'no-tls' }, 'speak TLS'],
     [{ status: 'away' }, 'doesn’t respond'],
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
-  ] as const)('says why the public URL cannot be reached: %j', async (found, words) => {
+  ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
     world.services.probeReceiver = async () => found;
     expect(textOf(await world.use('setup check'))).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
   });
 
-  it('tells a missing sender behind the trusted proxy from an address that is not listed', async () => {
+  it('distinguishes a missing sender behind the trusted proxy from an address that is not listed', async () => {
     const at = world.clock.now();
     world.services.lastRefused = () => ({ reason: 'no-sender', source: '10.0.0.5', at });
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*trusted proxy `10\.0\.0\.5`.*`X-Forwarded-For`/);
@@ -299,7 +299,7 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*`203\.0\.113\.9`.*RECEIVER_SOURCES.*TRUSTED_PROXIES/);
   });
 
-  it('shows which interfaces are unavailable, why and since when, and asks them again first', async () => {
+  it('shows which interfaces are unavailable, why and since when, after probing them again', async () => {
     const since = world.clock.now() - 600_000;
     const outages = new Map([
       ['explorer', { since, failure: { status: 'timeout' } }],
@@ -327,7 +327,7 @@ describe('/setup check', () => {
     expect(text.split('The notification service failed with error 503.')).toHaveLength(2);
   });
 
-  it('says who was refused at the operator’s receiver; while no server is named as the operator’s, to all', async () => {
+  it('shows the rejected sender at the operator’s receiver, to every server if none is the operator’s', async () => {
     const { projects } = world.services;
     world.services.lastRefused = (of) =>
       of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
@@ -337,7 +337,7 @@ describe('/setup check', () => {
     for (const command of ['setup check', 'status']) expect(await told(command)).toContain('`203.0.113.9`');
   });
 
-  it('names to the manager role nothing of channels that it does not see', async () => {
+  it('shows the manager role nothing about channels that it does not see', async () => {
     await world.makeManager(seed.noa);
     const secret = { channelId: harbor.treasury, address: lower(B) };
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
@@ -353,7 +353,7 @@ describe('/setup check', () => {
       expect(text).not.toMatch(new RegExp(`Secret|${harbor.treasury}|${B}|Nothing is`));
   });
 
-  it('is content when everything is right', async () => {
+  it('reports that everything is fine when it is', async () => {
     const { id } = await world.subscribe();
     await world.recordActivity(id, { lastEventAt: 60_000 });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
@@ -376,7 +376,7 @@ describe('/setup check', () => {
     world.services.lastBadSignature = () => null;
   });
 
-  it('says nothing of the operator’s project elsewhere, and only what concerns a project to its own server', async () => {
+  it('shows the operator’s project nowhere else, and each project only to its own server', async () => {
     world.services.lastRefused = () => ({ reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
@@ -395,7 +395,7 @@ describe('/setup check', () => {
 
 describe('a server whose channels wait together', () => {
   it.each(['setup check', 'status'])(
-    '/%s shows how many messages Discord rejected and when one channel is tried',
+    'shows in /%s how many messages Discord rejected and when one channel is tried',
     async (name) => {
       await world.subscribe();
       world.services.sendingHold = (guildId) =>
@@ -407,7 +407,7 @@ describe('a server whose channels wait together', () => {
 });
 
 describe('/status', () => {
-  it('names as many silent addresses as have room, however long the explorer’s links are', async () => {
+  it('lists as many silent addresses as fit, however long the explorer’s links are', async () => {
     const { settings } = world.services;
     world.services.settings = { ...settings, explorerUrl: `https://${'explorer.'.repeat(10)}example` };
     const longAgo = world.clock.now() - 90 * 86_400_000;
@@ -418,7 +418,7 @@ describe('/status', () => {
     expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
   });
 
-  it('shows this server’s figures only', async () => {
+  it('shows only the server’s own figures', async () => {
     const { id } = await world.subscribe({ channelId: harbor.general });
     await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true });

@@ -43,7 +43,7 @@ function server(api?: string): { guild: Guild; person: (roles: string[]) => Guil
   return { guild, person: (roles) => members._add({ user, roles, joined_at: '2026-01-01T00:00:00Z' }) };
 }
 
-it('a person sees what the roles show: no private thread but the one asked from, and nothing that is not known', async () => {
+it('shows a person what their roles allow: no private thread except the one they use, and nothing unknown', async () => {
   const { guild, person } = server();
   const hidden = async (roles: string[], here: string | null = null) => {
     const asker: Asker = { guild, member: person(roles), memberPermissions: null, channelId: here };
@@ -55,7 +55,7 @@ it('a person sees what the roles show: no private thread but the one asked from,
   expect(await hidden([MODERATORS])).toEqual([SECRET, ORPHAN, GONE]);
 });
 
-it('about channels that are hidden from the bot Discord is asked twenty times in two minutes, whoever asks', async () => {
+it('asks Discord about hidden channels at most twenty times in two minutes, however many people ask', async () => {
   const MINUTE = 60_000;
   const discord = await startUpstream(() => ({ status: 403, body: { code: 50_001, message: 'Missing Access' } }));
   onTestFinished(discord.close);
@@ -73,7 +73,7 @@ it('about channels that are hidden from the bot Discord is asked twenty times in
   expect(new Set(discord.requests.map(({ url }) => url)).size).toBe(20);
 });
 
-it('a channel that is gone stays so; what Discord did not answer is asked again', async () => {
+it('remembers that a channel is gone, and asks again after a missing response', async () => {
   const discord = await startUpstream(() => ({ status: 500, body: {} }));
   onTestFinished(discord.close);
   const { guild } = server(discord.url);

@@ -64,7 +64,7 @@ const EVERYTHING: Record<string, OptionInput> = {
 };
 
 describe('every filter', () => {
-  it('is kept, and what was understood is stated in full', async () => {
+  it('stores every filter and shows how it was understood', async () => {
     const text = textOf(await add(EVERYTHING));
     const usdc = `\`USDC\` [\`${USDC}\`](https://explorer.example/token/${USDC})`;
     expect(text).toContain(`- at least \`100\` of ${usdc}`);
@@ -106,7 +106,7 @@ describe('every filter', () => {
     expect(listed).toMatch(/\ntransfers · at least `100` of .*\d+ more filters/);
   });
 
-  it('is taken back by edit, one by one, and the rest stays', async () => {
+  it('resets each filter by edit and keeps the others', async () => {
     await add(EVERYTHING);
     const id = (await all())[0]!.id;
     const edit = (options: Record<string, OptionInput>) =>
@@ -141,13 +141,13 @@ describe('symbols', () => {
     ['ELSEWHERE', /No token is called/],
     ['twin', /Several tokens are called `twin`.*0xcc95E80D.*0x1ea1f375|0x1ea1f375.*0xcc95E80D/],
     [TOKEN.replace('5Df2', '5dF2'), /token isn’t valid.*EIP-55/],
-  ])('%s is refused with a way out', async (symbol, sentence) => {
+  ])('refuses the symbol %s with a way out', async (symbol, sentence) => {
     expect(textOf(await add({ tokens: symbol }))).toMatch(sentence);
     expect(await all()).toEqual([]);
   });
 });
 
-it('the native coin is called as the operator says', async () => {
+it('shows the native coin by the operator’s symbol', async () => {
   const { settings } = world.services;
   world.services.settings = { ...settings, nativeSymbol: 'COIN' };
   expect(textOf(await add({ tokens: 'coin' }))).toContain('- only `COIN`');
@@ -159,7 +159,7 @@ it('the native coin is called as the operator says', async () => {
   expect(offered).toContainEqual({ name: 'COIN · the native coin', value: 'native' });
 });
 
-it('choices of `token` are what moved at this server’s addresses', async () => {
+it('offers tokens that moved at this server’s addresses', async () => {
   const offered = await world.choices('subscription mute', 'token');
   expect(offered).toHaveLength(5);
   expect(offered).toContainEqual({ name: 'ETH · the native coin', value: 'native' });
@@ -200,21 +200,21 @@ describe('what cannot be', () => {
       { tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() },
       /at most 50/,
     ],
-  ])('%s is refused', async (_name, options, sentence) => {
+  ])('refuses %s', async (_name, options, sentence) => {
     expect(textOf(await add(options))).toMatch(sentence);
     expect(await all()).toEqual([]);
   });
 });
 
 it.each([{ 'mention-minimum': '1000' }, { 'mention-cooldown': 60 }])(
-  'about pings without a role, it is said that there are none: %o',
+  'explains that a subscription without a role pings nobody: %o',
   async (options: Record<string, OptionInput>) => {
     expect(textOf(await add(options))).toContain('- pings nobody, because `mention` sets no role');
     expect(textOf(await add({ address: B }))).not.toContain('pings');
   },
 );
 
-it('is read as well as a Japanese or Chinese keyboard writes it', async () => {
+it('reads the full-width characters of Japanese and Chinese keyboards', async () => {
   const minimums = `Ｇ＄＝１．５、 native＝2，${B}=3`;
   await add({ minimum: '１０００', minimums, counterparties: `${B}、${TOKEN}`, quiet: '２２：００〜７：３０' });
   expect(await all()).toMatchObject([
@@ -229,7 +229,7 @@ it('is read as well as a Japanese or Chinese keyboard writes it', async () => {
   ]);
 });
 
-it('takes the explorer’s link to a token, among others too', async () => {
+it('reads the explorer’s link to a token, also among others', async () => {
   const page = `https://explorer.example/token/${TOKEN}`;
   await add({
     tokens: `${page} ${USDC}`,
@@ -240,7 +240,7 @@ it('takes the explorer’s link to a token, among others too', async () => {
   expect(await all()).toMatchObject([{ filters }]);
 });
 
-it('takes an explorer’s link wherever an address is asked for, as far as Discord itself is concerned', async () => {
+it('accepts an explorer’s link wherever an address is expected, within Discord’s limits', async () => {
   const page = `https://explorer-of-a-chain.with-a-long-name.example/networks/mainnet/token/${TOKEN}?tab=transfers&page=2`;
   const asked: [string, Record<string, OptionInput>][] = [
     ['subscription add', { address: page }],
@@ -275,7 +275,7 @@ describe('to a person whose language has a decimal comma', () => {
   beforeAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' }));
   afterAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' }));
 
-  it('an amount is told as it was understood, with nothing between the thousands that an option would read as a point', async () => {
+  it('shows an amount as it was understood, without separators that an option would read as a point', async () => {
     const text = textOf(
       await add({ minimum: '1.2340', minimums: 'G$=1234.5', mention: harbor.watchers, 'mention-minimum': '20000' }),
     );
@@ -291,7 +291,7 @@ describe('to a person whose language has a decimal comma', () => {
     [{ minimum: '1\u202f234' }],
     [{ 'mention-minimum': '0,5' }],
     [{ minimums: 'G$=1,5' }],
-  ])('an amount with a comma is refused and said how to write: %o', async (options) => {
+  ])('refuses an ambiguous amount with a comma and shows how to write it: %o', async (options) => {
     expect(textOf(await add(options))).toMatch(/Punkt statt (eines )?Komma/);
     expect(await all()).toEqual([]);
   });
@@ -300,17 +300,17 @@ describe('to a person whose language has a decimal comma', () => {
     [{ minimum: '1.000' }, '1000', '1.0000'],
     [{ 'mention-minimum': '250.125' }, '250125', '250.1250'],
     [{ minimums: 'G$=1.000,5' }, '1000', '1.0000'],
-  ])('an amount that may be thousands is asked about: %o', async (options, whole, exact) => {
+  ])('asks about an amount that may be thousands: %o', async (options, whole, exact) => {
     expect(textOf(await add(options))).toContain(`Schreibe \`${whole}\` ohne Punkt, oder \`${exact}\``);
     expect(await all()).toEqual([]);
   });
 
-  it.each(['0.125', '1234.567', '1.25', '1000'])('%s can mean but one amount', async (minimum) => {
+  it.each(['0.125', '1234.567', '1.25', '1000'])('accepts the unambiguous amount %s', async (minimum) => {
     await add({ minimum });
     expect(await all()).toMatchObject([{ minimum }]);
   });
 
-  it('a file is read as in every language', async () => {
+  it('reads a file the same way in every language', async () => {
     const text = `address,channel,minimum\n${A},#alerts,1.125`;
     await world.press(
       await world.use('subscription import', { file: { filename: 'a.csv', text } }),
@@ -320,7 +320,7 @@ describe('to a person whose language has a decimal comma', () => {
   });
 });
 
-it('what is wrong is named as the person’s Discord names the option; in a file, as its column', async () => {
+it('names a fault’s option in the person’s language, and its column in a file', async () => {
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
   const typed = textOf(await add({ minimum: 'much' }));
   const text = `address,minimum\n${A},much`;
@@ -331,7 +331,7 @@ it('what is wrong is named as the person’s Discord names the option; in a file
   expect(written).toContain('`minimum`');
 });
 
-it('the list says where alerts wait, and why', async () => {
+it('shows in the list where alerts wait, and why', async () => {
   await add({});
   await add({ channel: harbor.whales });
   await trouble(world.store, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'unreachable' });
@@ -346,11 +346,11 @@ describe('the dry run', () => {
   const at = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
     world.use('subscription add', { address: WALLET, ...options }, { in: channel });
 
-  it('says so when nothing was seen', async () => {
+  it('reports in the dry run that nothing was seen', async () => {
     expect(textOf(await at({}))).toContain('No transfers recorded at this address in the last 7 days');
   });
 
-  it('tells how many of the last 7 days would have been posted, with the latest', async () => {
+  it('shows in the dry run how many of the last 7 days’ transfers would have been posted, with the latest', async () => {
     await remember(world.store, world.clock.now(), [
       ...Array.from({ length: 20 }, (_, n) => ({ to: lower(WALLET), ago: (n + 1) * 7 * HOUR })),
       { to: lower(WALLET), value: '20000000000000000000', ago: HOUR },
@@ -381,7 +381,7 @@ describe('the dry run', () => {
     expect(textOf(same)).toMatch(/^Nothing changed\n/);
   });
 
-  it('names a token with a long name whole, or up to a character', async () => {
+  it('shows a token with a long name in the dry run in full or cut at a character', async () => {
     const pixels = { kind: 'erc20', tokenSymbol: '🚀'.repeat(32), value: '1'.repeat(60), decimals: 0 } as const;
     const to = `0x${'5'.repeat(40)}` as const;
     await remember(world.store, world.clock.now(), [
@@ -393,7 +393,7 @@ describe('the dry run', () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
-  it('looks at the events of the server’s own project, and at most at the latest of many', async () => {
+  it('limits the dry run to the events of the server’s own project, and to the latest of many', async () => {
     const own = { guildId: seed.orchid.id, projectId: 'p', sealed: new Uint8Array() };
     const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
     const to = lower('0x00000000000000000000000000000000000000de');

@@ -15,7 +15,7 @@ afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription list', () => {
-  it('shows full addresses, filters, state and "no event yet", grouped by channel', async () => {
+  it('lists subscriptions by channel with full addresses, filters, state and "no event yet"', async () => {
     await world.subscribe({ label: 'Treasury' });
     const paused = await world.subscribe({ channelId: harbor.whales, address: lower(B) });
     await world.store.subscriptions.change(harbor.id, paused.id, { paused: true });
@@ -28,7 +28,7 @@ describe('/subscription list', () => {
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
   });
 
-  it('lets a manager edit, mute, test and remove one that is picked from it', async () => {
+  it('lets a manager edit, mute, test and remove a subscription that is picked from the list', async () => {
     const { id } = await world.subscribe({ label: 'Treasury' });
     const picked = await world.choose(await world.use('subscription list'), [String(id)]);
     expect(textOf(picked)).toContain('⚙️ `Treasury`');
@@ -41,13 +41,13 @@ describe('/subscription list', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('has no menu for members', async () => {
+  it('shows members the list without a menu', async () => {
     await world.subscribe();
     const listed = await world.use('subscription list', {}, { as: seed.mia });
     expect(JSON.stringify(listed.reply!.message.components)).not.toContain('subscription:act');
   });
 
-  it('shows the time of the last event, as the check and the status do', async () => {
+  it('shows the time of the last event in the list, the check and the status', async () => {
     const { id } = await world.subscribe();
     for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
       const lastEventAt = world.clock.now() - (60 - ago) * 1_000;
@@ -56,19 +56,19 @@ describe('/subscription list', () => {
     }
   });
 
-  it('shows one channel when asked, and says how to start when there is none', async () => {
+  it('lists one channel on request, and explains how to start when it has no subscriptions', async () => {
     await world.subscribe();
     const answer = await world.use('subscription list', { channel: harbor.whales });
     expect(textOf(answer)).toMatch(/Nothing is watched in <#\d+> yet.*\/subscription add/);
   });
 
-  it('hides what is told in channels that the member cannot see', async () => {
+  it('hides subscriptions in channels that the member cannot see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     expect(textOf(await world.use('subscription list', {}, { as: seed.mia }))).not.toContain('Secret');
     expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
   });
 
-  it('hides what is told in a private thread from those who may not be in it', async () => {
+  it('hides subscriptions in a private thread from people who may not be in it', async () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
     await world.subscribe({ channelId: id!, label: 'Secret' });
@@ -79,7 +79,7 @@ describe('/subscription list', () => {
     world.discord.act({ do: 'channel.delete', channelId: id! });
   });
 
-  it('shows every subscription of a page, however much there is to say of each', async () => {
+  it('lists every subscription of a page, however long its description is', async () => {
     const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
     const wish = {
       filters,
@@ -101,7 +101,7 @@ describe('/subscription list', () => {
     expect(text).not.toMatch(/^… \+/m);
   });
 
-  it('shows what is told in a channel that is gone only to those who may mend it', async () => {
+  it('shows subscriptions in a deleted channel only to people who may fix them', async () => {
     await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
     const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
     expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
@@ -109,7 +109,7 @@ describe('/subscription list', () => {
     expect(await seen(seed.mia)).toBe(true);
   });
 
-  it('turns pages with buttons that outlive a restart', async () => {
+  it('turns pages of the list with buttons that work after a restart', async () => {
     for (let n = 1; n <= 14; n++) {
       await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}`, label: `Wallet ${n}` });
     }
@@ -127,7 +127,7 @@ describe('/subscription list', () => {
 });
 
 describe('the manager role', () => {
-  it('finds and is offered what it sees, and nothing of other channels', async () => {
+  it('offers the manager role what it sees, and nothing of other channels', async () => {
     await world.makeManager(seed.noa);
     await world.subscribe({ label: 'Open' });
     const hidden = await world.subscribe({ channelId: harbor.treasury, address: lower(B) });
@@ -154,7 +154,7 @@ describe('the manager role', () => {
     await world.use('label remove', { address: like.address });
   });
 
-  it('has Discord asked about ten channels at a time, and never again about those that are gone', async () => {
+  it('asks Discord about ten channels at a time, and never again about deleted ones', async () => {
     await world.makeManager(seed.noa);
     for (let n = 10; n < 22; n++) await world.subscribe({ channelId: `11000000000000777${n}` });
     const from = world.discord.requests().at(-1)!.number;
@@ -168,7 +168,7 @@ describe('the manager role', () => {
     expect(told).toEqual([10, 12, 12]);
   });
 
-  it('has Discord asked rarely about what that hides from the bot, which bans bots for too many refusals', async () => {
+  it('asks Discord rarely about channels hidden from the bot, because it bans bots for too many refusals', async () => {
     const { discord, clock } = world;
     const made = { type: 11, guildId: harbor.id, parentId: harbor.whales };
     const threads = Array.from(
@@ -192,7 +192,7 @@ describe('the manager role', () => {
     discord.act({ do: 'channel.allow', channelId: harbor.whales });
   });
 
-  it('sees closed threads as Discord tells of them after a restart: none that is private', async () => {
+  it('shows the manager role closed threads after a restart, but no private ones', async () => {
     const { discord } = world;
     const thread = (name: string, type: number) => {
       const made = { name, type, guildId: harbor.id, parentId: harbor.alerts };
@@ -216,7 +216,7 @@ describe('the manager role', () => {
 });
 
 describe('choices of `subscription`', () => {
-  it('offers this server’s own by label, address or number', async () => {
+  it('offers this server’s own subscriptions by label, address or number', async () => {
     const { id } = await world.subscribe({ label: 'Treasury', direction: 'incoming' });
     await world.subscribe({ address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign' });
@@ -232,7 +232,7 @@ describe('choices of `subscription`', () => {
     expect(german!.name).toContain(wordingsOf('de')['subscription add direction=incoming']!.name);
   });
 
-  it('offers at most 25, and nothing to those who may not', async () => {
+  it('offers at most 25 subscriptions, and none to people without access', async () => {
     for (let n = 1; n <= 30; n++) await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}` });
     expect(await world.choices('subscription test', 'subscription')).toHaveLength(25);
     expect(await world.choices('subscription test', 'subscription', {}, { as: seed.mia })).toEqual([]);

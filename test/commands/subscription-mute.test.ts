@@ -12,7 +12,7 @@ afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription pause, resume, mute', () => {
-  it('pauses and resumes', async () => {
+  it('pauses and resumes a subscription', async () => {
     const { id } = await world.subscribe();
     expect(textOf(await world.use('subscription pause', { subscription: String(id) }))).toContain('Paused');
     expect(await all()).toMatchObject([{ paused: true }]);
@@ -20,7 +20,7 @@ describe('/subscription pause, resume, mute', () => {
     expect(await all()).toMatchObject([{ paused: false }]);
   });
 
-  it('mutes one or all for a while, and ends it', async () => {
+  it('mutes one or all subscriptions for a while, and unmutes them', async () => {
     const { id } = await world.subscribe();
     await world.subscribe({ channelId: harbor.whales });
     const now = world.clock.now();
@@ -38,7 +38,7 @@ describe('/subscription pause, resume, mute', () => {
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
   });
 
-  it('mutes and unmutes for a manager only what they see, and says how many stay as they are', async () => {
+  it('mutes and unmutes for a manager only what they see, and counts the others', async () => {
     await world.makeManager(seed.noa);
     const hidden = await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     const who = { as: seed.noa };
@@ -68,7 +68,7 @@ describe('/subscription pause, resume, mute', () => {
     );
   });
 
-  it('promises no alerts of what is paused or muted still', async () => {
+  it('promises no alerts for a subscription that stays paused or muted', async () => {
     const { id } = await world.subscribe();
     const subscription = String(id);
     await world.use('subscription mute', { subscription, duration: '8h' });
@@ -83,7 +83,7 @@ describe('/subscription pause, resume, mute', () => {
     expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
   });
 
-  it('mutes until undone', async () => {
+  it('mutes a subscription until somebody unmutes it', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
     expect(textOf(answer)).toMatch(/No alerts until you unmute it with `\/subscription mute` and `duration: off`/);
@@ -92,7 +92,7 @@ describe('/subscription pause, resume, mute', () => {
     expect(await all()).toMatchObject([{ mutedUntil: null }]);
   });
 
-  it('mutes a token in the whole server, says until when, and undoes it', async () => {
+  it('mutes a token in the whole server until a shown time, and unmutes it', async () => {
     await world.subscribe();
     const ends = Math.floor((world.clock.now() + 86_400_000) / 1_000);
     const mute = (duration: string, token: string, subscription = 'all') =>
@@ -118,7 +118,7 @@ describe('/subscription pause, resume, mute', () => {
     expect(textOf(await mute('1d', TOKEN, '1'))).toMatch(/muted in the whole server. Choose `all`.*`exclude-tokens`/);
   });
 
-  it('says so when there is nothing to mute', async () => {
+  it('reports that there is nothing to mute', async () => {
     expect(textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }))).toMatch(
       /nothing to mute/,
     );

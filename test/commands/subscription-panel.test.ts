@@ -14,7 +14,7 @@ const only = async () => (await world.store.subscriptions.list(harbor.id))[0]!;
 const FORMS = ['filters', 'lists', 'pings', 'schedule'];
 
 describe('/subscription add', () => {
-  it('has eight options and a preset', () => {
+  it('offers eight options and a preset', () => {
     const { options = [] } = commands.find(({ data }) => data.name === 'subscription')!.data.toJSON() as {
       options?: { name: string; options?: { name: string }[] }[];
     };
@@ -30,7 +30,7 @@ describe('/subscription add', () => {
     ['large', { minimum: '1000', filters: { minimums: { native: '1' } } }],
     ['nfts', { kind: 'nft' }],
     ['spam-safe', { filters: { cataloged: true, zero: false } }],
-  ])('takes the preset %s', async (preset, expected) => {
+  ])('accepts the preset %s', async (preset, expected) => {
     await add({ preset });
     expect(await only()).toMatchObject(expected);
   });
@@ -40,7 +40,7 @@ describe('/subscription add', () => {
     expect(await only()).toMatchObject({ minimum: '5', filters: { minimums: { native: '1' } } });
   });
 
-  it('answers with the buttons of the panel', async () => {
+  it('replies with the buttons of the panel', async () => {
     const { id } = (await add().then(async (shown) => ({ shown, ...(await only()) })))!;
     const shown = await world.use('subscription edit', { subscription: String(id) });
     expect(buttonsOf(shown)).toEqual(FORMS.map((form) => `subscription:${form}:${id}`));
@@ -48,7 +48,7 @@ describe('/subscription add', () => {
 });
 
 describe('the panel', () => {
-  it('opens forms that hold what is chosen now', async () => {
+  it('opens forms with the current choices', async () => {
     await add({ direction: 'incoming', minimum: '2.5' });
     const { id } = await only();
     await world.store.subscriptions.change(harbor.id, id, { filters: { zero: true }, mention: harbor.watchers });
@@ -62,7 +62,7 @@ describe('the panel', () => {
     expect(JSON.stringify((await world.openFrom(shown, 'subscription:pings')).modal)).toContain(harbor.watchers);
   });
 
-  it('shows a dry run and saves nothing before Save is pressed', async () => {
+  it('shows a dry run and saves nothing until Save is pressed', async () => {
     const asked = await world.fillFrom(await add(), 'subscription:filters', {
       direction: ['outgoing'],
       kind: ['erc20'],
@@ -83,7 +83,7 @@ describe('the panel', () => {
     });
   });
 
-  it('changes nothing on Cancel, and goes back to the panel', async () => {
+  it('changes nothing on Cancel, and returns to the panel', async () => {
     const asked = await world.fillFrom(await add(), 'subscription:pings', { mention: [harbor.watchers] });
     const kept = await world.press(asked, 'subscription:revert');
     expect(textOf(kept)).toContain('Nothing changed');
@@ -91,7 +91,7 @@ describe('the panel', () => {
     expect((await only()).mention).toBeNull();
   });
 
-  it('takes lists, pings and the schedule', async () => {
+  it('accepts lists, pings and the schedule in forms', async () => {
     const shown = await add();
     const forms: [string, Record<string, string | string[]>][] = [
       ['lists', { minimums: `${TOKEN}=5`, 'exclude-counterparties': B }],
@@ -114,7 +114,7 @@ describe('the panel', () => {
     });
   });
 
-  it('leaves alone what somebody else changed since the form was opened', async () => {
+  it('keeps what somebody else changed since the form was opened', async () => {
     const shown = await add();
     const { id } = await only();
     const asked = await world.fillFrom(shown, 'subscription:schedule', { digest: ['hourly'] });
@@ -123,7 +123,7 @@ describe('the panel', () => {
     expect(await only()).toMatchObject({ digest: 'hourly', minimum: '3' });
   });
 
-  it('clears what is emptied, and says when nothing changed', async () => {
+  it('clears emptied fields, and reports when nothing changed', async () => {
     const shown = await add({ minimum: '3' });
     expect(textOf(await world.fillFrom(shown, 'subscription:filters', {}))).toContain('Nothing changed');
     const emptied = await world.fillFrom(
@@ -140,13 +140,13 @@ describe('the panel', () => {
     expect((await only()).minimum).toBeNull();
   });
 
-  it('refuses wrong text beside the panel, which stays', async () => {
+  it('refuses an invalid text and keeps the panel', async () => {
     const refused = await world.fillFrom(await add(), 'subscription:schedule', { quiet: 'at night' });
     expect(refused.followups.map(({ message }) => message.content).join()).toContain('at night');
     expect(textOf({ reply: refused.reply, followups: [] })).toContain('Watching');
   });
 
-  it('is for managers, of channels that they see', async () => {
+  it('opens the panel only for managers who see the channel', async () => {
     await add({ channel: harbor.treasury });
     const { id } = await only();
     const button = await world.post(`subscription:filters:${id}`);

@@ -26,7 +26,7 @@ const add = (options: Record<string, string>, who = {}) => world.use('subscripti
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription add', () => {
-  it('watches every transfer here, and says what is still to be done', async () => {
+  it('watches every transfer here, and shows what remains to be done', async () => {
     const answer = await add({ address: A.toLowerCase(), label: 'Treasury' });
     expect(isPrivate(answer)).toBe(true);
     expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
@@ -49,7 +49,7 @@ describe('/subscription add', () => {
     ]);
   });
 
-  it('takes every filter', async () => {
+  it('accepts every filter as an option', async () => {
     const answer = await add({
       address: A,
       channel: harbor.whales,
@@ -82,31 +82,31 @@ describe('/subscription add', () => {
     expect(textOf(await add({ address: LIKE_A }, { in: orchid.lobby }))).not.toContain('Look-alike');
   });
 
-  it('tells the receiver’s secret address in the operator’s servers only', async () => {
+  it('shows the receiver’s secret URL only in the operator’s servers', async () => {
     const answer = await add({ address: A }, { in: orchid.lobby });
     expect(textOf(answer)).toContain('The bot’s operator needs to add the address');
     expect(JSON.stringify(answer)).not.toContain('receiver-token');
   });
 
-  it('goes to the server’s alert channel when one is set', async () => {
+  it('posts to the server’s alert channel if one is set', async () => {
     await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.treasury });
     expect(textOf(await add({ address: A }))).toContain(`<#${harbor.treasury}>`);
     expect(await all()).toMatchObject([{ channelId: harbor.treasury }]);
   });
 
-  it('does not send alerts to an alert channel that is gone', async () => {
+  it('refuses to use a default channel that is gone', async () => {
     await world.store.guilds.changeSettings(harbor.id, { defaultChannel: '1100000000000099999' });
     expect(textOf(await add({ address: A }))).toMatch(/default channel of `\/setup server`.*Choose another one/);
     expect(await all()).toEqual([]);
     expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
   });
 
-  it('takes the explorer’s link to an address', async () => {
+  it('accepts the explorer’s link to an address', async () => {
     await add({ address: `https://explorer.example/address/${A}#transactions` });
     expect(await all()).toMatchObject([{ address: lower(A) }]);
   });
 
-  it('takes threads and announcement channels', async () => {
+  it('accepts threads and announcement channels', async () => {
     await add({ address: A, channel: harbor.audit });
     await add({ address: A, channel: harbor.announcements });
     expect((await all()).map(({ channelId }) => channelId).sort()).toEqual([harbor.announcements, harbor.audit].sort());
@@ -157,14 +157,14 @@ describe('/subscription add', () => {
     for (const answer of answers) expect(textOf(answer)).toMatch(/can’t see that channel yourself/);
   });
 
-  it('tells of the one that is there already', async () => {
+  it('shows the subscription that already exists', async () => {
     const { id } = await world.subscribe();
     expect(textOf(await add({ address: A }))).toContain(`number ${id}`);
     expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
     expect(await all()).toHaveLength(2);
   });
 
-  it('states the limit', async () => {
+  it('shows the limit of subscriptions', async () => {
     const { settings } = world.services;
     world.services.settings = { ...settings, maxSubscriptions: 1 };
     await world.subscribe();
@@ -172,7 +172,7 @@ describe('/subscription add', () => {
     world.services.settings = settings;
   });
 
-  it('asks to be let into a private thread', async () => {
+  it('asks to be added to a private thread', async () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
     const before = await all();
@@ -208,7 +208,7 @@ describe('/subscription add', () => {
 });
 
 describe('/subscription remove', () => {
-  it('asks first, removes on the button, and writes it down', async () => {
+  it('asks before it removes a subscription, removes it on the button, and records it', async () => {
     const { id } = await world.subscribe({ label: 'Treasury' });
     const asked = await world.use('subscription remove', { subscription: String(id) });
     expect(textOf(asked)).toContain('Remove `Treasury`?');
@@ -221,7 +221,7 @@ describe('/subscription remove', () => {
     expect(textOf(again)).toMatch(/no such subscription.*\/subscription list/);
   });
 
-  it('asks again when it was moved to another channel since', async () => {
+  it('asks again when the subscription was moved to another channel since', async () => {
     const { id } = await world.subscribe();
     const asked = await world.use('subscription remove', { subscription: String(id) });
     await world.store.subscriptions.change(harbor.id, id, { channelId: harbor.whales });
@@ -232,7 +232,7 @@ describe('/subscription remove', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('keeps it on the other button', async () => {
+  it('keeps the subscription on the other button', async () => {
     const { id } = await world.subscribe();
     const kept = await world.press(
       await world.use('subscription remove', { subscription: `#${id}` }),
@@ -242,7 +242,7 @@ describe('/subscription remove', () => {
     expect(await all()).toHaveLength(1);
   });
 
-  it('finds it by address or label, and asks which when several fit', async () => {
+  it('finds a subscription by address or label, and asks which one if several match', async () => {
     await world.subscribe({ label: 'Treasury' });
     expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain(
       'Remove `Treasury`?',
@@ -259,7 +259,7 @@ describe('/subscription remove', () => {
     );
   });
 
-  it('gives ids of other servers no authority', async () => {
+  it('refuses IDs of other servers’ subscriptions', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription remove', { subscription: String(id) }, { in: orchid.lobby });
     expect(textOf(answer)).toMatch(/no such subscription/);
@@ -273,7 +273,7 @@ describe('/subscription remove', () => {
 });
 
 describe('/subscription edit', () => {
-  it('changes what is named and leaves the rest', async () => {
+  it('changes the given options and keeps the others', async () => {
     const { id } = await world.subscribe({ label: 'Old', minimum: '5', direction: 'incoming' });
     const answer = await world.use('subscription edit', {
       subscription: String(id),
@@ -290,7 +290,7 @@ describe('/subscription edit', () => {
     expect(await all()).toMatchObject([{ mention: null }]);
   });
 
-  it('refuses what would contradict what is set, and a second one in a channel', async () => {
+  it('refuses contradictory options, and a second subscription to an address in a channel', async () => {
     const { id } = await world.subscribe({ minimum: '5' });
     expect(textOf(await world.use('subscription edit', { subscription: String(id), kind: 'nft' }))).toMatch(
       /no amount/,
@@ -302,7 +302,7 @@ describe('/subscription edit', () => {
 });
 
 describe('/subscription test', () => {
-  it('posts a line that is marked as a sample and pings nobody', async () => {
+  it('posts an alert that is marked as a sample and pings nobody', async () => {
     const { id } = await world.subscribe({ channelId: harbor.whales, mention: harbor.watchers, label: 'Treasury' });
     const answer = await world.use('subscription test', { subscription: String(id) });
     expect(textOf(answer)).toContain('Sample sent');
@@ -312,7 +312,7 @@ describe('/subscription test', () => {
     expect(message!.message.mention_roles).toEqual([]);
   });
 
-  it('posts once when Discord does not answer in time', async () => {
+  it('posts a sample once when Discord does not respond in time', async () => {
     const { id } = await world.subscribe({ channelId: harbor.general });
     const hang = { fault: { kind: 'hang' as const, done: true }, method: 'POST', channelId: harbor.general, times: 1 };
     const fault = world.discord.fault(hang);
@@ -325,7 +325,7 @@ describe('/subscription test', () => {
     expect(world.discord.messages(harbor.general)).toHaveLength(1);
   });
 
-  it('explains what Discord refuses', async () => {
+  it('explains why Discord refuses a sample', async () => {
     const { id } = await world.subscribe({ channelId: harbor.council });
     expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/can’t post in/);
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });

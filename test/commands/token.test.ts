@@ -54,7 +54,7 @@ describe('/token', () => {
     expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
   });
 
-  it('shows what the explorer knows, publicly', async () => {
+  it('shows what the explorer knows about a token, in public', async () => {
     upstream.set(() => frame(RECORD));
     const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
     const text = textOf(answer);
@@ -71,7 +71,7 @@ describe('/token', () => {
     expect(linksOf(answer)).toEqual([{ label: 'Explorer', url: `https://explorer.example/token/${TOKEN}` }]);
   });
 
-  it('writes the supply in the numbers of the server’s language', async () => {
+  it('shows a token’s supply in the number format of the server’s language', async () => {
     upstream.set(() => frame(RECORD));
     world.discord.act({ do: 'guild.update', guildId: harbor.id, locale: 'de' });
     const text = textOf(await world.use('token', { address: TOKEN }, { as: seed.mia }));
@@ -79,7 +79,7 @@ describe('/token', () => {
     expect(text).toMatch(/^12\.345\.678\.901,23 `G\$`\n.*`1234567890123`$/m);
   });
 
-  it('leaves open what the explorer doesn’t know, and disarms names', async () => {
+  it('omits what the explorer does not know, and shows names harmlessly', async () => {
     upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain('Unnamed token `(name hidden: looks like a link)`');
@@ -89,7 +89,7 @@ describe('/token', () => {
     expect(text).not.toContain('evil');
   });
 
-  it('shows a token whose name is longer than a title may be', async () => {
+  it('shows a token whose name is longer than a title allows', async () => {
     const long = 'a\u0316\u0317\u0318\u0319\u031c\u031d\u031e\u031f'.repeat(40);
     upstream.set(() => frame({ ...RECORD, name: long, symbol: long.replaceAll('a', 'b') }));
     const answer = await world.use('token', { address: TOKEN });
@@ -107,7 +107,7 @@ describe('/token', () => {
   it.each([
     [{ body: JSON.stringify({ status: '1', result: RECORD }).replace('"1234567890123"', '1e27') }, '`1e27`'],
     [frame({ ...RECORD, totalSupply: '1e+27' }), '`1e+27`'],
-  ])('says of a supply that the explorer rounded that it is', async (given, raw) => {
+  ])('marks a supply that the explorer rounded', async (given, raw) => {
     upstream.set(() => given);
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain(
@@ -125,7 +125,7 @@ describe('/token', () => {
     ['HTML', { body: '<html>', type: 'text/html' }, /unreadable response/],
     ['hanging', null, /did not respond in time/],
   ];
-  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+  it.each(wrong)('explains why a token cannot be shown: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
     if (given === null) world.services.explorer = explorer(50);
     const answer = await world.use('token', { address: TOKEN });
@@ -134,7 +134,7 @@ describe('/token', () => {
     expect(JSON.stringify(answer)).not.toContain('query-key');
   });
 
-  it('answers for the native coin without asking, and without a cool-down', async () => {
+  it('replies about the native coin without a look-up or a cool-down', async () => {
     for (let n = 0; n < 20; n++) {
       const answer = await world.use('token', { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE' });
       expect([textOf(answer), isPrivate(answer)]).toEqual([expect.stringMatching(/native coin.*no contract/), true]);
@@ -142,17 +142,17 @@ describe('/token', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('refuses a bad checksum with the reason, without asking', async () => {
+  it('refuses an address with a wrong checksum without a look-up', async () => {
     expect(textOf(await world.use('token', { address: TOKEN.replace('Df', 'df') }))).toMatch(/EIP-55/);
     expect(upstream.requests).toEqual([]);
   });
 
-  it('says who can turn it on', async () => {
+  it('shows who can turn the explorer on', async () => {
     world.services.explorer = null;
     expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/ is off.*`EXPLORER_API_URL`/);
   });
 
-  it('offers the tokens and labelled addresses of this server that the member can see', async () => {
+  it('offers the tokens and labeled addresses of this server that the member can see', async () => {
     await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret', address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
@@ -177,7 +177,7 @@ describe('/token', () => {
     expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);
   });
 
-  it('lets managers watch it with a button, and others not', async () => {
+  it('lets managers watch the token with a button, and nobody else', async () => {
     upstream.set(() => frame(RECORD));
     const shown = await world.use('token', { address: TOKEN }, { in: harbor.general });
     expect(textOf(await world.press(shown, 'token:watch', { as: seed.mia, in: harbor.general }))).toMatch(
@@ -193,7 +193,7 @@ describe('/token', () => {
   });
 });
 
-it('an imitation is called like a token of the catalogue and is not in it; what has no symbol, or is the coin, is none', () => {
+it('calls a token an imitation only if it copies a cataloged symbol and is neither cataloged nor the coin', () => {
   const known = (token: string, symbol: string | null, cataloged: boolean) => {
     return { token: token as Asset, symbol, cataloged, seen: true };
   };

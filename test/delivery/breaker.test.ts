@@ -28,7 +28,7 @@ describe('the breaker', () => {
     ['403 with an unknown code', { kind: 'error', status: 403, code: 99_999 }],
   ];
   it.each(faults)(
-    'after %s the breaker pauses every channel and probes after 1, 2, 4, 8, 15 and 15 minutes',
+    'pauses every channel after %s and probes after 1, 2, 4, 8, 15 and 15 minutes',
     async (_name, fault) => {
       await start();
       await pipeline.watch(TREASURY, ALERTS);
@@ -64,7 +64,7 @@ describe('the breaker', () => {
 });
 
 describe('the token', () => {
-  it('a refused token stops sending except for probes, keeps receiving, and sends again once it is accepted', async () => {
+  it('stops sending except for probes while Discord refuses the token, keeps receiving, and sends again once it is accepted', async () => {
     await start();
     await watchAll();
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
@@ -89,7 +89,7 @@ describe('the token', () => {
   });
 });
 
-it('what the gateway reports about the token allows one probe, five minutes after a 401 at the earliest', () => {
+it('allows one probe when the gateway reports a change of the token, five minutes after a 401 at the earliest', () => {
   const clock = createManualClock();
   const { tokenChecked, state, take, answered } = createRateLimit(clock);
   tokenChecked(false);
@@ -107,7 +107,7 @@ it('what the gateway reports about the token allows one probe, five minutes afte
 });
 
 describe('the limit of refused requests', () => {
-  it('500 refused requests in ten minutes open the breaker until the first of them is ten minutes old', () => {
+  it('opens the breaker after 500 refused requests in ten minutes, until the first of them is ten minutes old', () => {
     const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const state = () => [rateLimit.state().breaker, rateLimit.take(AT_ONCE)];
@@ -119,7 +119,7 @@ describe('the limit of refused requests', () => {
     expect(state()).toEqual([false, expect.any(Object)]);
   });
 
-  it('600 closed channels of one server use up few refusals, and another server’s alerts are sent meanwhile', async () => {
+  it('uses few refusals for 600 closed channels of one server, and sends another server’s alerts meanwhile', async () => {
     await start();
     const channels = Array.from({ length: 600 }, (_, n) => {
       const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });

@@ -46,7 +46,7 @@ const limitedFor = (retryAfterMs: number): SendOutcome => ({
   retryAfterMs,
 });
 
-it('a message that was sent is marked so, and opens a channel that was parked', () => {
+it('marks a sent message as sent, and opens its parked channel', () => {
   const sent: SendOutcome = { status: 'sent', messageId: '99' };
   expect(decide(sent, batchOf(), situationOf({ head: headOf({ state: 'parked' }) }))).toEqual({
     sending: { verdict: 'fine', retryAfterMs: 0 },
@@ -55,17 +55,17 @@ it('a message that was sent is marked so, and opens a channel that was parked', 
   });
 });
 
-it('an edit of a message that is gone returns its alerts to the queue', () => {
+it('returns the alerts of an edit to the queue when its message is gone', () => {
   const gone: SendOutcome = { status: 'sent', messageId: null };
   expect(decide(gone, batchOf({ kind: 'edit' }), situationOf()).batch).toEqual({ do: 'mark-edit-failed' });
 });
 
-it('a message that an earlier attempt may have posted stays unsure after a refusal of the repeat', () => {
+it('keeps a message unsure after a refused repeat if an earlier attempt may have posted it', () => {
   const steps = [true, false].map((certain) => decide(FORBIDDEN, batchOf({ certain }), situationOf()).batch.do);
   expect(steps).toEqual(['mark-not-sent', 'nothing']);
 });
 
-it('alerts that were to join a message get their own when edits are limited for more than a minute', () => {
+it('posts joining alerts in their own message when edits are limited for more than a minute', () => {
   const join = batchOf({ kind: 'edit' });
   expect(decide(limitedFor(MINUTE + 1), join, situationOf())).toMatchObject({
     batch: { do: 'mark-edit-failed' },
@@ -77,7 +77,7 @@ it('alerts that were to join a message get their own when edits are limited for 
   });
 });
 
-it('a rate limit for an update of a message postpones the edits of the channel and not its alerts', () => {
+it('postpones a channel’s edits and not its alerts when an update is rate-limited', () => {
   const update = batchOf({ kind: 'edit', isUpdate: true });
   expect(decide(limitedFor(5 * MINUTE), update, situationOf()).channel).toEqual({
     do: 'postpone-edits',
@@ -86,12 +86,12 @@ it('a rate limit for an update of a message postpones the edits of the channel a
   });
 });
 
-it('a rate limit that the library knew itself says nothing about all sending', () => {
+it('ignores a rate limit that the library applied itself for all sending', () => {
   const local: SendOutcome = { status: 'rate-limited', global: false, local: true, retryAfterMs: 100 };
   expect(decide(local, batchOf(), situationOf()).sending).toBeNull();
 });
 
-it('a message that stays unsure for 72 hours becomes a dead letter', () => {
+it('dead-letters a message that stays unsure for 72 hours', () => {
   const unsure: SendOutcome = { status: 'unsure', reason: 'HTTP 503' };
   const steps = [72 * HOUR, 72 * HOUR + 1].map(
     (age) => decide(unsure, batchOf({ frozenAt: NOW - age }), situationOf()).batch,
@@ -99,7 +99,7 @@ it('a message that stays unsure for 72 hours becomes a dead letter', () => {
   expect(steps).toEqual([{ do: 'nothing' }, { do: 'dead-letter', reason: '72 hours: HTTP 503' }]);
 });
 
-it('blind repeats wait for as long as the message is old, between 15 minutes and 6 hours', () => {
+it('waits for as long as the message is old, between 15 minutes and 6 hours, before a blind repeat', () => {
   const waits = [0, HOUR, DAY].map((age) => {
     const batch = batchOf({ blind: true, frozenAt: NOW - age, certain: false });
     const { channel } = decide({ status: 'unsure', reason: 'time-out' }, batch, situationOf());
@@ -108,14 +108,14 @@ it('blind repeats wait for as long as the message is old, between 15 minutes and
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR]);
 });
 
-it('a fault of everything blames no channel', () => {
+it('blames no channel for a fault that concerns all sending', () => {
   for (const status of ['breaker', 'unauthorized'] as const) {
     const outcome: SendOutcome = status === 'breaker' ? { status, reason: 'HTTP 403' } : { status };
     expect(decide(outcome, batchOf(), situationOf()).channel).toEqual({ do: 'nothing' });
   }
 });
 
-it('a parked channel is tried again after 15 minutes, an hour, and then every 6 hours', () => {
+it('retries a parked channel after 15 minutes, an hour, and then every 6 hours', () => {
   const waits = [0, 1, 2, 3, 50].map((attempts) => {
     const head = headOf({ state: 'parked', attempts, since: NOW });
     const { channel } = decide(FORBIDDEN, batchOf(), situationOf({ head }));
@@ -124,7 +124,7 @@ it('a parked channel is tried again after 15 minutes, an hour, and then every 6 
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR, 6 * HOUR, 6 * HOUR]);
 });
 
-it('alerts of a parked channel expire after a week, and admins are notified only when it is parked first', () => {
+it('expires a parked channel’s alerts after a week, and notifies admins only when it is first parked', () => {
   const blocks = [null, NOW - 7 * DAY, NOW - 7 * DAY - 1].map((since) => {
     const head = headOf(since === null ? {} : { state: 'parked', attempts: 3, since });
     const { channel } = decide(FORBIDDEN, batchOf(), situationOf({ head }));
@@ -137,7 +137,7 @@ it('alerts of a parked channel expire after a week, and admins are notified only
   ]);
 });
 
-it('missing permissions where the bot was removed make the channel unreachable instead of parked', () => {
+it('marks a channel as unreachable instead of parked when permissions are missing and the bot was removed', () => {
   const situations = [situationOf({ isRemoved: true }), situationOf({ head: headOf({ state: 'unreachable' }) })];
   const reasons = situations.map((situation) => {
     const { channel } = decide(FORBIDDEN, batchOf(), situation);
@@ -146,7 +146,7 @@ it('missing permissions where the bot was removed make the channel unreachable i
   expect(reasons).toEqual(Array(2).fill('channel or server is gone (50013)'));
 });
 
-it('a refused message is unfrozen to search it for the alert at fault, which ends as a dead letter', () => {
+it('unfreezes a refused message to search it for the alert at fault, which becomes a dead letter', () => {
   const refused: SendOutcome = { status: 'refused', reason: '50035' };
   expect(decide(refused, batchOf({ alerts: 4 }), situationOf())).toMatchObject({
     batch: { do: 'unfreeze' },
@@ -159,7 +159,7 @@ it('a refused message is unfrozen to search it for the alert at fault, which end
   });
 });
 
-it('a refused edit or notice becomes a dead letter at once', () => {
+it('dead-letters a refused edit or notice at once', () => {
   for (const kind of ['edit', 'notice'] as const) {
     const { batch, channel } = decide({ status: 'refused', reason: '50035' }, batchOf({ kind }), situationOf());
     expect([batch, channel]).toEqual([{ do: 'dead-letter', reason: '50035' }, { do: 'nothing' }]);

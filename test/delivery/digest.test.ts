@@ -62,7 +62,7 @@ describe('a backlog', () => {
     expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
   });
 
-  it('posts what one digest has no room for in the next ones, each alert once', async () => {
+  it('posts alerts that do not fit into one digest in the next ones, each once', async () => {
     await pipeline.close();
     pipeline = await startPipeline({ renderers: { renderDigest: withRoomFor(60) } });
     await pipeline.watch(TREASURY, ALERTS);

@@ -253,7 +253,7 @@ describe('an edit of a sent message', () => {
   it.each([
     ['that Discord rate-limits', { kind: 'rate-limit', retryAfterMs: MINUTE }],
     ['that fails', { kind: 'error', status: 503 }],
-  ] as const)('an edit %s delays no new alert and is made later', async (_, fault) => {
+  ] as const)('makes an edit %s later without delaying new alerts', async (_, fault) => {
     await pipeline.watch(TREASURY, ALERTS);
     await again();
     await pipeline.turnUntil(pipeline.settled);
@@ -270,7 +270,7 @@ describe('an edit of a sent message', () => {
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
   });
 
-  it('an edit that is requested while another one is in flight follows it', async () => {
+  it('makes an edit that is requested while another one is in flight after it', async () => {
     await pipeline.close();
     const held = Promise.withResolvers<void>();
     pipeline = await startPipeline({
@@ -295,7 +295,7 @@ describe('an edit of a sent message', () => {
     expect([titles()[0], changes()]).toEqual([expect.stringContaining('×3'), 2]);
   });
 
-  it('an edit for which the message has no room becomes a dead letter', async () => {
+  it('dead-letters an edit that does not fit into its message', async () => {
     await pipeline.close();
     const settings = { explorerUrl: undefined, nativeSymbol: undefined };
     pipeline = await startPipeline({

@@ -196,7 +196,7 @@ describe('alerts of one transaction', () => {
     ['500', { kind: 'error', status: 500 }],
     ['a connection that breaks', { kind: 'reset' }],
     ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
-  ] as const)('survive %s and a restart in the middle: each is shown once', async (_, fault) => {
+  ] as const)('shows each alert of a transaction once after %s and a restart in the middle', async (_, fault) => {
     const tx = hash();
     await send(tx, 1);
     pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**', times: 2 });
@@ -212,7 +212,7 @@ describe('alerts of one transaction', () => {
     ['refused', { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' }],
     ['held back for minutes', { kind: 'rate-limit', retryAfterMs: 20 * MINUTE }],
     ['too late: the message was deleted', { kind: 'error', status: 404, code: 10008, message: 'Unknown Message' }],
-  ] as const)('whose change is %s: they have a message of their own', async (_, fault) => {
+  ] as const)('posts joining alerts in their own message when the edit is %s', async (_, fault) => {
     const tx = hash();
     await send(tx, 1);
     pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });

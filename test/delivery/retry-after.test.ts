@@ -12,7 +12,7 @@ const start = async (sender: (real: Sender) => Sender) => {
   onTestFinished(() => pipeline.close());
 };
 
-it('the pause before the next attempt has full jitter up to 1 s, doubling to a minute', () => {
+it('pauses before the next attempt with full jitter up to 1 s, doubling to a minute', () => {
   const waits = (random: number) => [1, 2, 3, 6, 7, 8, 1_000].map((attempt) => backoff(attempt, () => random));
   expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
   expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
@@ -39,7 +39,7 @@ const limited = (global: boolean): SendOutcome => ({
   retryAfterMs: 90 * SECOND,
 });
 
-it('a channel waits for its Retry-After whatever else happens there, and other channels go on', async () => {
+it('waits for a channel’s Retry-After whatever else happens there, while other channels continue', async () => {
   const { asked, sender } = scripted(limited(false));
   await start(sender);
   await pipeline.watch(TREASURY, ALERTS);
@@ -59,7 +59,7 @@ it('a channel waits for its Retry-After whatever else happens there, and other c
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
 });
 
-it('a channel waits for the Retry-After of a 503', async () => {
+it('waits for the Retry-After of a 503', async () => {
   const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
   await start(sender);
   await pipeline.watch(TREASURY, ALERTS);
@@ -73,7 +73,7 @@ it('a channel waits for the Retry-After of a 503', async () => {
 it.each([
   ['Discord', limited(true)],
   ['a proxy before Discord', { status: 'breaker', reason: 'HTTP 429', retryAfterMs: 90 * SECOND } as const],
-])('every channel waits for a Retry-After for everything from %s', async (_name, outcome) => {
+])('waits in every channel for a global Retry-After from %s', async (_name, outcome) => {
   const { asked, sender } = scripted(outcome);
   await start(sender);
   await pipeline.watch(TREASURY, ALERTS);

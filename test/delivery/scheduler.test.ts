@@ -142,7 +142,7 @@ describe('the scheduler', () => {
   });
 });
 
-it('the scheduler lets neither alerts nor edits wait longer when the clock is set back', () => {
+it('delays neither alerts nor edits when the clock is set back', () => {
   const scheduler = createScheduler();
   scheduler.arrived([{ channelId: '1' }], 1, 50_000);
   const channel = scheduler.next(50_000).channel!;
@@ -169,7 +169,7 @@ describe('edit slots', () => {
     return { ...scheduler, ask };
   }
 
-  it('edit slots come for one channel after the other, every 50 ms', () => {
+  it('gives edit slots to one channel after the other, every 50 ms', () => {
     const { ask, mayEdit, next, began, claimed, sent, ended } = create();
     const [first, second] = [ask('1', 50_000), ask('2', 50_000)];
     expect([first, second].map((channel) => mayEdit(channel, 50_000))).toEqual([true, false]);
@@ -183,7 +183,7 @@ describe('edit slots', () => {
     expect(next(50_000)).toEqual({ channel: null, waitMs: 50 });
   });
 
-  it('edit slots keep their distance when the clock is set back', () => {
+  it('keeps the distance between edit slots when the clock is set back', () => {
     const { ask, mayEdit, setBack } = create();
     for (const id of ['1', '2']) ask(id, 50_000);
     setBack(40_000);
@@ -191,7 +191,7 @@ describe('edit slots', () => {
     expect([10_099, 10_100].map((now) => mayEdit(third, now))).toEqual([false, true]);
   });
 
-  it('a channel whose edits Discord limits gets no edit slot before the limit is over', () => {
+  it('gives no edit slot to a channel whose edits Discord limits before the limit ends', () => {
     const { ask, mayEdit, arrived, editsPostponed } = create();
     arrived([{ channelId: '1' }], 0, 10_000);
     editsPostponed('1', 15_000);
@@ -200,7 +200,7 @@ describe('edit slots', () => {
     expect(channel.sleepUntil).toBe(15_000);
   });
 
-  it('a channel keeps its edit slot when it asks again, and wakes for alerts that are due sooner', () => {
+  it('keeps a channel’s edit slot when it asks again, and wakes for alerts that are due sooner', () => {
     const { ask, mayEdit, next } = create();
     for (const id of ['1', '2']) ask(id, 10_000);
     const third = ask('3', 10_000);
@@ -221,7 +221,7 @@ describe('a channel that is served', () => {
     return { ...scheduler, channel };
   }
 
-  it('a channel gets no second slot while it is served, whatever arrives', () => {
+  it('gives a channel no second slot while it is served, whatever arrives', () => {
     const { arrived, next, sent, ended } = serving();
     arrived([{ channelId: '1' }], 1, NOW);
     expect(next(NOW).channel).toBeNull();
@@ -232,14 +232,14 @@ describe('a channel that is served', () => {
     expect(next(NOW).channel?.id).toBe('1');
   });
 
-  it('a channel is forgotten when its slot ends and the store has nothing more for it', () => {
+  it('forgets a channel when its slot ends and the store has nothing more for it', () => {
     const { next, sent, ended } = serving();
     sent('1', false);
     ended('1', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: Number.POSITIVE_INFINITY });
   });
 
-  it('an alert that arrives while its channel finds nothing due gets the next slot', () => {
+  it('gives the next slot to an alert that arrives while its channel finds nothing due', () => {
     const { arrived, slept, ended, next } = serving();
     arrived([{ channelId: '1' }], 1, NOW);
     slept('1', { until: null, edit: false }, NOW);
@@ -247,7 +247,7 @@ describe('a channel that is served', () => {
     expect(next(NOW).channel?.id).toBe('1');
   });
 
-  it('a parked channel is tried again when its guild changes, a rate-limited one is not', () => {
+  it('tries a parked channel again when its guild changes, but not a rate-limited one', () => {
     const { loaded, parked, postponed, ended, guildChanged, next, channel } = serving();
     loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
     postponed('1', NOW + 10);
@@ -318,7 +318,7 @@ describe('a server whose channels are refused', () => {
     };
   }
 
-  it('has its channels wait together after about ten refusals, and one is probed each minute, later every 15', () => {
+  it('makes a server’s channels wait together after about ten refusals, and probes one each minute, later every 15', () => {
     const { settle, refusals, pass, hold, now } = create();
     settle();
     expect(refusals()).toBeLessThanOrEqual(20);
@@ -334,7 +334,7 @@ describe('a server whose channels are refused', () => {
     expect(probes).toEqual(Array.from({ length: 16 }, () => [0, 1]).flat());
   });
 
-  it('sends everything once a probe passes, the channels that were refused included', () => {
+  it('sends everything in a server’s channels once a probe succeeds, including refused ones', () => {
     const { settle, open, pass, sent, hold, now } = create();
     settle();
     open();
@@ -343,7 +343,7 @@ describe('a server whose channels are refused', () => {
     expect(hold('guild', now())).toBeNull();
   });
 
-  it('is probed once for fifty changes of its permissions in a minute', () => {
+  it('probes a server once for fifty changes of its permissions in a minute', () => {
     const { settle, refusals, guildChanged, now } = create();
     settle();
     const before = refusals();
@@ -354,7 +354,7 @@ describe('a server whose channels are refused', () => {
     expect(refusals() - before).toBe(1);
   });
 
-  it('has fewer than 60 refusals in ten minutes, however often its permissions change', () => {
+  it('has fewer than 60 refusals in ten minutes in a server, however often its permissions change', () => {
     let isDenied = true;
     const { settle, refusals, guildChanged, now, pass, arrived } = create(() => isDenied);
     settle();
@@ -371,7 +371,7 @@ describe('a server whose channels are refused', () => {
     expect(refusals()).toBeLessThan(60);
   });
 
-  it('keeps the channels that can be written to going: the refused ones wait on their own', () => {
+  it('keeps sending to a server’s working channels while the refused ones wait on their own', () => {
     const { settle, pass, sent, refusals } = create((id) => Number(id) < 25);
     settle();
     pass(10 * 60 * SECOND);
@@ -380,14 +380,14 @@ describe('a server whose channels are refused', () => {
     expect(refusals()).toBeLessThanOrEqual(35);
   });
 
-  it('does not delay another server', () => {
+  it('delays no other server while one is refused', () => {
     const { turn, arrived, next, now } = create();
     turn();
     arrived([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());
     expect(next(now()).channel?.id).toBe('quiet');
   });
 
-  it('never has more than half of the requests in flight', () => {
+  it('keeps at most half of the requests in flight for one server', () => {
     expect(create(() => false).turn()).toHaveLength(20);
   });
 });

@@ -16,7 +16,7 @@ async function colors(png: Buffer, x: number, y: number, width: number, height: 
   return Array.from({ length: width * height }, (_, index) => [0, 1, 2].map((part) => data[index * 4 + part]!));
 }
 
-it('what came in stands on the line, what went out hangs from it, and both are numbered', async () => {
+it('draws incoming amounts above the line and outgoing ones below it, with numbers for both', async () => {
   const png = await drawChart({ ...NOTHING, labels: ['01', '02'], up: [5, 0], down: [0, 5], other: [0, 0] });
   const upperLeft = await colors(png, 360, 100, 1, 100);
   const lowerRight = await colors(png, 830, 290, 1, 100);
@@ -28,14 +28,14 @@ it('what came in stands on the line, what went out hangs from it, and both are n
   expect(await colors(png, 240, 450, 160, 70)).toContainEqual(INK);
 });
 
-it('charts that are asked for at once come one after the other', async () => {
+it('draws simultaneous charts one after the other', async () => {
   const bars = (up: number) => ({ ...NOTHING, up: [up] });
   const [one, two] = await Promise.all([drawChart(bars(1)), drawChart(bars(2))]);
   expect(one).not.toEqual(two);
   expect(await drawChart(bars(1))).toEqual(one);
 });
 
-it('beside the lines stands the decimal sign of the language', async () => {
+it('writes the decimal sign of the language beside the grid lines', async () => {
   // One line is numbered 1.5k.
   const bars = { ...NOTHING, up: [2_000] };
   const [english, spanish, german, japanese] = await Promise.all(

@@ -45,14 +45,14 @@ describe('a compact alert', () => {
     expect(read(compact(transfer, more))).toBe(text);
   });
 
-  it('says what is not sure in a third line, and no more than that', () => {
+  it('adds a third line for remarks, and only for them', () => {
     const alert = compact({ internal: true }, { warnings: [{ kind: 'late', ms: 7_200_000 }], reorganised: true });
     expect(read(alert).split('\n').slice(2)).toEqual([
       '-# Arrived 2 hr late. The chain was reorganized. The transaction is now in block 1,234.',
     ]);
   });
 
-  it('holds both whole addresses and the whole hash as the targets of links', () => {
+  it('contains both full addresses and the full hash as targets of links', () => {
     const text = textOf(compact({ txHash: HASH }));
     for (const part of [
       `/address/${checksumAddress(TREASURY)})`,
@@ -62,7 +62,7 @@ describe('a compact alert', () => {
       expect(text).toContain(part);
   });
 
-  it('holds them as text where there is no explorer', () => {
+  it('contains both full addresses and the full hash as text if there is no explorer', () => {
     const none = { explorerUrl: undefined, nativeSymbol: undefined };
     const { payload } = renderAlerts([compact({ txHash: HASH })], 'ABCDEFGHIJ', none);
     expect(textsOf(payload.components).join('\n')).toBe(
@@ -85,25 +85,25 @@ describe('a compact alert', () => {
 });
 
 describe('a transaction of several transfers is one compact alert', () => {
-  it('with the sum and each counterparty', () => {
+  it('shows several transfers of a transaction as one compact alert with the sum and each counterparty', () => {
     const legs = [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to }));
     expect(read(...legs)).toBe(
       '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
     );
   });
 
-  it('for a swap', () => {
+  it('shows a swap as one compact alert', () => {
     const gave = compact({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' });
     const got = compact({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000' });
     expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95…6430 · transaction');
   });
 
-  it('for a sweep, with its ids', () => {
+  it('shows a sweep as one compact alert with its IDs', () => {
     const keys = ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) }));
     expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95…6430 · transaction');
   });
 
-  it('of different ways, each with its own sign', () => {
+  it('shows a transaction with different directions as one compact alert, each with its own sign', () => {
     const alerts = [compact({ txHash: HASH }), compact({ txHash: HASH, from: TREASURY, to: BOB })];
     expect(read(...alerts)).toBe(
       [
@@ -113,7 +113,7 @@ describe('a transaction of several transfers is one compact alert', () => {
     );
   });
 
-  it('whatever its size: two hundred transfers are summed up in one', () => {
+  it('sums up two hundred transfers of a transaction in one compact alert', () => {
     const many = Array.from({ length: 200 }, (_, n) =>
       compact({ txHash: HASH, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, '0')}` }),
     );
@@ -126,7 +126,7 @@ describe('a transaction of several transfers is one compact alert', () => {
 });
 
 describe('a message of compact alerts', () => {
-  it('takes ten, with one button that holds the reference', () => {
+  it('fits ten compact alerts into a message, with one button that contains the reference', () => {
     const { payload, used } = render(Array.from({ length: 12 }, () => compact()));
     expect(used).toBe(10);
     const [first] = payload.components as APISectionComponent[];
@@ -134,7 +134,7 @@ describe('a message of compact alerts', () => {
     expect(JSON.stringify(payload).split('ABCDEFGHIJ')).toHaveLength(2);
   });
 
-  it('ends before a suspicious alert, which gets a tall card', () => {
+  it('ends a message of compact alerts before a suspicious alert, which gets a tall card', () => {
     const fake = compact({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
     const uncataloged = compact({}, { warnings: [{ kind: 'uncataloged' }] });
     for (const tall of [fake, uncataloged]) {
@@ -143,7 +143,7 @@ describe('a message of compact alerts', () => {
     }
   });
 
-  it('pings once, and keeps the role when it is rendered again', () => {
+  it('pings once, and keeps the role when the message is rendered again', () => {
     const alert = compact({}, { matches: [matchOf(TREASURY, 'incoming', 1, '77')] });
     const { payload } = render([alert]);
     expect(payload.allowed_mentions).toEqual({ parse: [], roles: ['77'] });
@@ -153,7 +153,7 @@ describe('a message of compact alerts', () => {
     expect(textsOf(again.components)).toEqual(textsOf(payload.components));
   });
 
-  it('stays compact when the server chooses full alerts later, and a tall message stays tall', () => {
+  it('keeps a compact message compact after the server chooses full alerts, and a tall one tall', () => {
     const small = compact();
     const tall = { ...small, style: 'full' as const };
     const [before, card] = [render([small]).payload, render([tall]).payload];
@@ -161,13 +161,13 @@ describe('a message of compact alerts', () => {
     expect(render([small], null, card).payload).toEqual(card);
   });
 
-  it('is not joined by a suspicious alert of its transaction', () => {
+  it('keeps a suspicious alert of the same transaction out of a compact message', () => {
     const first = compact({ txHash: HASH });
     const fake = compact({ txHash: HASH }, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
     expect(render([first, fake], 0, render([first]).payload).used).toBe(1);
   });
 
-  it('keeps all its alerts when longer names come, rather than its links', () => {
+  it('drops links rather than alerts when longer names no longer fit', () => {
     const alerts = Array.from({ length: 10 }, () => compact());
     const before = render(alerts).payload;
     const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };

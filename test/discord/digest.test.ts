@@ -24,7 +24,7 @@ describe('a digest', () => {
     ['daily', 'Daily digest'],
     ['quiet', 'Quiet hours are over'],
     ['burst', 'There were more than 60 alerts in ten minutes'],
-  ] as const)('says why it is one: %s', async (reason, words) => {
+  ] as const)('shows why a digest is one: %s', async (reason, words) => {
     const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
     expect(embed!.description).toContain(words);
@@ -32,7 +32,7 @@ describe('a digest', () => {
     expect(embed!.description).toMatch(/^<t:1750000000:f>\n/);
   });
 
-  it('of up to ten transfers lists them all, a suspicious one without links to addresses', async () => {
+  it('lists all transfers of a digest of up to ten, a suspicious one without links to addresses', async () => {
     const fake = alertOf({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
     const [embed] = (await renderDigest([...list, fake], 'ABCDEFGHIJ', settings)).payload.embeds!;
     const titles = plain(embed!.description!)
@@ -50,13 +50,13 @@ describe('a digest', () => {
     expect(embed!.fields).toBeUndefined();
   });
 
-  it('says when the first and the last came, in whichever order they were due', async () => {
+  it('shows when a digest’s first and last transfers arrived, in any order', async () => {
     const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
     const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', settings, 'quiet')).payload.embeds!;
     expect(embed!.description).toMatch(/<t:100:f>.*<t:500:f>/);
   });
 
-  it('sums each token by direction, exactly, with its address once, and names the largest of each', async () => {
+  it('sums each token of a digest by direction, exactly, with its address once, and lists the largest of each', async () => {
     const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', settings)).payload.embeds!;
     expect(read(embed!).split('\n').slice(6)).toEqual([
       '📥 18.5 `USDC` in 5 transfers',
@@ -73,7 +73,7 @@ describe('a digest', () => {
     ]);
   });
 
-  it('is written in the numbers of the server’s language, and its file in none', async () => {
+  it('writes a digest in the number format of the server’s language, and its file in a neutral one', async () => {
     const many = Array.from({ length: 1_001 }, () => alertOf({ value: '1234500000' }, { language: 'de' }));
     const { payload, csv } = await renderDigest(many, 'ABCDEFGHIJ', settings);
     const text = read(payload.embeds![0]!);
@@ -84,7 +84,7 @@ describe('a digest', () => {
     expect(csv!.split('\r\n')[1]).toContain(',USDC,1234.5,,1,');
   });
 
-  it('sums neither different tokens whose contract is not known, nor amounts that are not', async () => {
+  it('sums neither different tokens with unknown contracts nor unknown amounts', async () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
     const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', settings)).payload.embeds!;
@@ -95,7 +95,7 @@ describe('a digest', () => {
     ]);
   });
 
-  it('tells as many tokens as have room, the busiest first, and counts the transfers of all others', async () => {
+  it('lists as many tokens as fit, the busiest first, and counts the transfers of all others', async () => {
     const token = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
     const of = (n: number, tokenSymbol: string) =>
       Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
@@ -124,7 +124,7 @@ describe('a digest', () => {
     expect(read(embed!)).toContain('📥 `ODD` in 1 transfer');
   });
 
-  it('of NFTs and empty transfers alone names no largest', async () => {
+  it('lists no largest transfer in a digest of NFTs and zero amounts only', async () => {
     const alerts = [alertOf({ ...key('1'), kind: 'erc1155', value: '7' }), alertOf({ value: '0' })];
     const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
     expect(embed!.fields).toBeUndefined();
@@ -153,7 +153,7 @@ describe('a digest', () => {
     expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
   });
 
-  it('has room in its file for what Discord takes, and tells of that much: the rest is for the next one', async () => {
+  it('fills a digest’s file up to Discord’s limit and leaves the rest to the next digest', async () => {
     // As long as a row can be: names are cut at 32 letters, which may bear seven accents each, and a token claims decimals.
     const tokenSymbol = `x${'\u0316'.repeat(7)}`.repeat(32);
     const long = alertOf({ tokenSymbol, decimals: 255 });
@@ -167,7 +167,7 @@ describe('a digest', () => {
     expect(all).toBe(1_000);
   });
 
-  it('gives in its file raw units and rounded ids as such, and pieces whatever decimals are claimed', async () => {
+  it('marks raw units and rounded IDs in a digest’s file, and shows pieces whatever decimals are claimed', async () => {
     const odd = [
       alertOf({ decimals: null }),
       alertOf({ ...key('7'), kind: 'erc1155', value: '12', decimals: 18 }),
@@ -181,7 +181,7 @@ describe('a digest', () => {
     expect(rows[4]).toContain(',USDC,5,,1,');
   });
 
-  it('of thousands lets the event loop go on while its file is made', async () => {
+  it('lets the event loop continue while the file of a digest of thousands is made', async () => {
     let turns = 0;
     const count = () => {
       turns++;

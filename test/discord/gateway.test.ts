@@ -58,14 +58,14 @@ const has = (logged: { msg: string }[], msg: string, times = 1) =>
   logged.filter((line) => line.msg === msg).length >= times;
 
 describe('connecting', () => {
-  it('asks for the Guilds intent and nothing else', async () => {
+  it('requests the Guilds intent and nothing else', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
     await until(() => gateway.state() === 'ready');
     expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
   });
 
-  it('tries again when Discord is away at the start', async () => {
+  it('retries when Discord is unreachable at the start', async () => {
     const discord = await standIn();
     const away = discord.fault({ fault: { kind: 'away' } });
     const { gateway, logged } = start(discord);
@@ -74,7 +74,7 @@ describe('connecting', () => {
     await until(() => gateway.state() === 'ready');
   });
 
-  it('comes back after Discord was away', async () => {
+  it('reconnects after Discord was unreachable', async () => {
     const discord = await standIn();
     const taken: boolean[] = [];
     const { gateway } = start(discord, { onToken: (accepted) => void taken.push(accepted) });
@@ -87,7 +87,7 @@ describe('connecting', () => {
     expect(taken).toEqual([true]);
   });
 
-  it('is ready again with a new session, when Discord no longer knows the one before', async () => {
+  it('is ready again with a new session when Discord no longer knows the previous one', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
     await until(() => gateway.state() === 'ready');
@@ -96,7 +96,7 @@ describe('connecting', () => {
     await until(() => gateway.state() === 'ready');
   });
 
-  it('uses as many connections as Discord wants for many servers', async () => {
+  it('uses as many connections as Discord recommends for many servers', async () => {
     const discord = await standIn();
     for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const { gateway, logged } = start(discord);
@@ -112,7 +112,7 @@ describe('connecting', () => {
     expect(logged.filter(({ level }) => level > 30)).toEqual([]);
   });
 
-  it('is away until every shard is back, however many others return', async () => {
+  it('is not ready until every shard is back', async () => {
     const discord = await standIn();
     for (let n = 0; n < 1_001; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const { gateway, logged } = start(discord);
@@ -139,7 +139,7 @@ describe('connecting', () => {
     expect(lost.map(({ shard }) => shard).sort()).toEqual([0, 1]);
   });
 
-  it('survives a refused token, and says so', async () => {
+  it('keeps running with a refused token, and reports it', async () => {
     const discord = await standIn();
     const taken: boolean[] = [];
     const onToken = (accepted: boolean) => void taken.push(accepted);
@@ -150,7 +150,7 @@ describe('connecting', () => {
     expect(JSON.stringify(logged)).not.toContain('right-one');
   });
 
-  it('ends when it is closed, whatever the state', async () => {
+  it('ends when it is closed, whatever its state', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
     await until(() => gateway.state() === 'ready');
@@ -161,7 +161,7 @@ describe('connecting', () => {
 });
 
 describe('registering', () => {
-  it('registers everything once, in bulk, and again only when a definition changed', async () => {
+  it('registers all commands at once, and again only when a definition changed', async () => {
     const discord = await standIn();
     const first = start(discord);
     await until(() => has(first.logged, 'commands registered'));
@@ -183,7 +183,7 @@ describe('registering', () => {
     expect(puts(discord)).toHaveLength(2);
   });
 
-  it('says, again and again, that commands cannot be loaded, and stays connected', async () => {
+  it('reports at each attempt that commands cannot be loaded, and stays connected', async () => {
     const discord = await standIn();
     const broken = () => Promise.reject(new SyntaxError('half a file'));
     const { gateway, logged } = start(discord, { commands: broken });
@@ -192,7 +192,7 @@ describe('registering', () => {
     expect(gateway.state()).toBe('ready');
   });
 
-  it('tries again when Discord does not take them', async () => {
+  it('retries when Discord refuses the commands', async () => {
     const discord = await standIn();
     discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
     const { gateway, logged } = start(discord);
@@ -202,7 +202,7 @@ describe('registering', () => {
   });
 });
 
-it('tells of changed channels and roles, and of real removals only', async () => {
+it('reports changed channels and roles, and only real removals', async () => {
   const discord = await standIn();
   const { gateway, changes } = start(discord);
   await until(() => gateway.state() === 'ready');
@@ -241,7 +241,7 @@ it('tells of changed channels and roles, and of real removals only', async () =>
   expect(await toldOf({ do: 'guild.remove', guildId: harbor.id })).toEqual([`guild removed ${harbor.id}`]);
 });
 
-it('tells with each session which servers the bot is in, also after one that it missed the end of', async () => {
+it('reports with each session which servers the bot is in, also after it missed the end of the previous one', async () => {
   const discord = await standIn();
   const { harbor, orchid } = seed;
   const { gateway, changes } = start(discord);

@@ -61,12 +61,12 @@ beforeEach(() => {
 const logged = (msg: string) => world.logged.filter((line) => line.msg === msg);
 
 describe('answers', () => {
-  it('are private, unless the command is for the channel', async () => {
+  it('replies in private unless the command is public', async () => {
     expect(isPrivate(await world.use('probe'))).toBe(true);
     expect(isPrivate(await world.use('open'))).toBe(false);
   });
 
-  it('are acknowledged before the work begins', async () => {
+  it('acknowledges an interaction before the command runs', async () => {
     const gate = Promise.withResolvers<{ content: string }>();
     behave = () => gate.promise;
     const used = await world.discord.use({
@@ -80,7 +80,7 @@ describe('answers', () => {
     expect(textOf(await used.final())).toBe('Late.');
   });
 
-  it('for the channel are private when they refuse, however long that takes', async () => {
+  it('shows a public command’s refusal in private, however long it takes', async () => {
     behave = () => Promise.reject(new UserError('Not so.'));
     const early = await world.use('open');
     expect([textOf(early), isPrivate(early), early.followups]).toEqual(['Not so.', true, []]);
@@ -103,7 +103,7 @@ describe('answers', () => {
     expect(late.map(({ reply }) => reply!.deleted)).toEqual(expect.arrayContaining([true, false]));
   });
 
-  it('mention nobody', async () => {
+  it('mentions nobody in a reply', async () => {
     behave = async () => ({ content: `@everyone <@&${harbor.watchers}> <@${seed.mia}>` });
     const { message } = (await world.use('open')).reply!;
     expect(message).toMatchObject({ mention_everyone: false, mention_roles: [], mentions: [] });
@@ -117,7 +117,7 @@ describe('errors', () => {
     expect(logged('command failed')).toEqual([]);
   });
 
-  it('answers everything else with one sentence and an id that the log has too', async () => {
+  it('shows one sentence for any other error, with an ID that the log has too', async () => {
     behave = () => Promise.reject(new Error('connect to 10.0.0.1 with hunter2'));
     const answer = await world.use('probe');
     expect(textOf(answer)).not.toMatch(/hunter2|10\.0/);
@@ -125,7 +125,7 @@ describe('errors', () => {
     expect(logged('command failed')).toMatchObject([{ id, guild: harbor.id, interaction: 'probe' }]);
   });
 
-  it('that Discord finds in the answer itself are told like others', async () => {
+  it('handles errors that Discord finds in the reply like any other', async () => {
     behave = async () => ({ content: 'x'.repeat(2_001) });
     const id = /this ID: `([0-9a-f]{8})`/.exec(textOf(await world.use('probe')))?.[1];
     expect(logged('command failed')).toMatchObject([{ id, err: { code: 50035 } }]);
@@ -138,7 +138,7 @@ describe('errors', () => {
     expect(pressed.followups[0]!.message.content).toMatch(/this ID/);
   });
 
-  it('of a button leave the message as it is', async () => {
+  it('keeps the message when its button fails', async () => {
     const shown = await world.use('probe');
     behave = () => Promise.reject(new UserError('Not now.'));
     const pressed = await world.press(shown, 'probe:again');
@@ -148,7 +148,7 @@ describe('errors', () => {
     expect(pressed.followups[0]!.visibleTo).toBe(seed.ada);
   });
 
-  it('of Discord itself end nothing: an expired token, a vanished answer', async () => {
+  it('survives Discord’s own errors: an expired token, a deleted reply', async () => {
     const expired = { kind: 'error', status: 404, code: 10062, message: 'Unknown interaction' } as const;
     world.discord.fault({ fault: expired, path: '/interactions/**', times: 1 });
     let ran = false;
@@ -167,14 +167,14 @@ describe('errors', () => {
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });
 
-  it('goes on when the acknowledgement was taken but its answer got lost', async () => {
+  it('continues when Discord accepted the acknowledgment but the response was lost', async () => {
     world.discord.fault({ fault: { kind: 'lost' }, path: '/interactions/**', times: 1 });
     expect(textOf(await world.use('probe'))).toBe('Done.');
   });
 });
 
 describe('choices', () => {
-  it('are cut to what Discord takes', async () => {
+  it('cuts choices to Discord’s limits', async () => {
     offer = async () => [
       { name: '', value: 'nameless' },
       { name: 'empty', value: '' },
@@ -189,7 +189,7 @@ describe('choices', () => {
     expect(choices[1]!.name).toMatch(/^(😀)+…$/u);
   });
 
-  it('are empty when they fail or hang', async () => {
+  it('offers no choices when they fail or hang', async () => {
     offer = () => Promise.reject(new Error('broken'));
     expect(await world.choices('probe', 'text')).toEqual([]);
     offer = () => new Promise(() => {});
@@ -198,7 +198,7 @@ describe('choices', () => {
 });
 
 describe('strangers', () => {
-  it('are told kindly that it works in servers only, whatever they use', async () => {
+  it('explains to people outside servers that the bot works only in servers, whatever they use', async () => {
     const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
     const said = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
     const { id } = world.discord.act(said);
@@ -213,7 +213,7 @@ describe('strangers', () => {
 });
 
 describe('what a message’s menu offers', () => {
-  it('is answered in private', async () => {
+  it('replies in private to the command of a message’s menu', async () => {
     const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
     const used = await world.useOn(world.discord.act(said).id!, 'Note');
     expect([textOf(used), isPrivate(used)]).toEqual(['Done.', true]);
@@ -221,7 +221,7 @@ describe('what a message’s menu offers', () => {
 });
 
 describe('what an older version left', () => {
-  it('commands that are there no more say how to be rid of them', async () => {
+  it('explains how to get rid of commands that no longer exist', async () => {
     for (const body of [
       { name: 'gone', description: 'Of an older version' },
       { name: 'Gone', type: ApplicationCommandType.Message },
@@ -242,7 +242,7 @@ describe('what an older version left', () => {
     }
   });
 
-  it('buttons and forms that nobody takes say so, also under a name that every object has', async () => {
+  it('explains buttons and forms that nothing handles, also under a name that every object inherits', async () => {
     const form = await world.fill(await world.use('ask'), { name: 'x' });
     const buttons = ['probe:gone:1', 'probe:constructor:1', 'gone:again:1'];
     const pressed = await Promise.all(buttons.map(async (id) => world.press(await world.post(id), id)));

@@ -149,7 +149,7 @@ const address = { name: 'address', type: 3, value: A };
 const manager = { permissions: '32' };
 
 describe('a relay that sends little', () => {
-  it('is taken at its word where nothing speaks against it', async () => {
+  it('trusts a proxy’s packet if nothing contradicts it', async () => {
     expect(await relay.use('subscription add', [address], manager)).toContain(`<#${CHANNEL}>: every transfer`);
     const there = { name: 'channel', type: 7, value: OTHER };
     expect(await relay.use('subscription add', [address, there], manager)).toContain(`<#${OTHER}>: every`);
@@ -158,7 +158,7 @@ describe('a relay that sends little', () => {
     expect(added.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER]);
   });
 
-  it('is taken at its word where it says more of a channel than its id', async () => {
+  it('trusts a proxy’s packet that describes a channel beyond its ID', async () => {
     const there = { name: 'channel', type: 7, value: '2100000000000000005' };
     const resolved = { channels: { [there.value]: { id: there.value, type: 4, name: 'Category', permissions: '0' } } };
     expect(await relay.use('subscription add', [address, there], manager, { resolved })).toContain(
@@ -166,14 +166,14 @@ describe('a relay that sends little', () => {
     );
   });
 
-  it('is told so where the bot was added by a person, and not to the server', async () => {
+  it('explains that the bot was added by a person and not to the server', async () => {
     const owners = (of: object) => relay.use('subscription list', [], manager, { authorizing_integration_owners: of });
     expect(await owners({ 1: '2100000000000000008' })).toContain('only work in servers');
     for (const of of [{ 0: GUILD }, { 0: GUILD, 1: '2100000000000000008' }])
       expect(await owners(of)).toContain('2 sub');
   });
 
-  it('is told apart: a server that uses the bot and has it not as a member', async () => {
+  it('recognizes a server that uses the bot’s commands without the bot as a member', async () => {
     const used: string[] = [];
     const late = await startRelay(false);
     const connected = await connect(late.apiUrl, true, { onGuildUsed: (guildId) => void used.push(guildId) });
@@ -188,7 +188,7 @@ describe('a relay that sends little', () => {
     await late.close();
   });
 
-  it('tells members of a server that has not the bot only what comes where they ask', async () => {
+  it('shows members of a server without the bot only alerts of their channel', async () => {
     const guildId = ELSEWHERE;
     for (const [channelId, address] of [
       [CHANNEL, A],
@@ -201,7 +201,7 @@ describe('a relay that sends little', () => {
     expect([managing.includes(A), managing.includes(B)]).toEqual([true, true]);
   });
 
-  it('tells those who manage it where it is no member, with the link that lets it in', async () => {
+  it('shows people who manage a server without the bot the invitation link', async () => {
     const elsewhere = { guild_id: ELSEWHERE, channel_id: '2100000000000000006' };
     const link =
       /not a member of this server.*\(https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
@@ -213,19 +213,19 @@ describe('a relay that sends little', () => {
     expect(await relay.use('setup check', [], manager)).not.toMatch(/not a member/);
   });
 
-  it('still gives nobody more than they have', async () => {
+  it('grants nobody more rights than they have', async () => {
     expect(await relay.use('subscription add', [address], {})).toContain('Manage Server');
     expect(await relay.use('subscription add', [address], { permissions: '0' })).toContain('Manage Server');
   });
 
-  it('can name a manager role', async () => {
+  it('can set a manager role', async () => {
     const role = { name: 'manager', type: 8, value: ROLE };
     expect(await relay.use('setup server', [role], manager)).toContain(`<@&${ROLE}>`);
     expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');
     expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
   });
 
-  it('shows members nothing of a server that it announced and has not told of yet, and holds nobody up', async () => {
+  it('shows members nothing about a server that is not loaded yet, and delays nobody', async () => {
     const late = await startRelay(false);
     const connected = await connect(late.apiUrl, false);
     await late.identified;
@@ -242,7 +242,7 @@ describe('a relay that sends little', () => {
   });
 });
 
-it('a bot that is given another role tells that its permissions may have changed', async () => {
+it('reports that permissions may have changed when the bot gets another role', async () => {
   const told = await startRelay();
   const changed: unknown[][] = [];
   const connected = await connect(told.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
@@ -258,7 +258,7 @@ it('a bot that is given another role tells that its permissions may have changed
   await told.close();
 });
 
-it('a bot that is let into a private thread, for the first time or again, tells of that', async () => {
+it('reports when the bot is added to a private thread, for the first time or again', async () => {
   const told = await startRelay();
   const changed: unknown[][] = [];
   const connected = await connect(told.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
@@ -279,7 +279,7 @@ it('a bot that is let into a private thread, for the first time or again, tells 
 it.each([
   ['a token that was reset', 4004, 'unauthorized', [false]],
   ['anything else that keeps the bot out', 4014, 'away', []],
-] as const)('a connection is ended for %s (%i)', async (_name, code, state, tokens) => {
+] as const)('closes a connection for %s (%i)', async (_name, code, state, tokens) => {
   const ending = await startRelay();
   const taken: boolean[] = [];
   const connected = await connect(ending.apiUrl, true, { onToken: (accepted) => void taken.push(accepted) });

@@ -17,7 +17,7 @@ const embedsOf = (...alerts: Alert[]) => render(...alerts).payload.embeds!;
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 describe('several transfers of one transaction', () => {
-  it('are one embed that names the transaction, block and fee once and every address in full', () => {
+  it('renders several transfers of one transaction as one embed with block and fee once and every address in full', () => {
     const alerts = [
       alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
       alertOf({ txHash: HASH, from: TREASURY, to: BOB, value: '500000000' }),
@@ -37,12 +37,12 @@ describe('several transfers of one transaction', () => {
     expect(times(text, '**From**')).toBe(1);
   });
 
-  it('of different kinds say how many there are', () => {
+  it('counts several transfers of different kinds', () => {
     const [embed] = embedsOf(alertOf({ txHash: HASH }), alertOf({ txHash: HASH, from: TREASURY, to: PAYROLL }));
     expect(embed!.title).toBe('🧾 2 transfers in one transaction');
   });
 
-  it('of different tokens are not summed, whichever comes first', () => {
+  it('sums no transfers of different tokens, whichever comes first', () => {
     const apes = alertOf({ txHash: HASH, ...key('1'), token: USDC, tokenName: 'Apes' });
     for (const other of [alertOf({ txHash: HASH, token: BOB }), alertOf({ txHash: HASH, ...key('2') })])
       for (const alerts of [
@@ -55,7 +55,7 @@ describe('several transfers of one transaction', () => {
     );
   });
 
-  it('share a message with other transactions, wherever they stand', () => {
+  it('renders transactions in one message, wherever their transfers are in the queue', () => {
     const { payload, used } = render(alertOf({ txHash: HASH }), alertOf(), alertOf({ txHash: HASH, from: BOB }));
     expect(used).toBe(3);
     expect(payload.embeds!.map(({ title }) => title)).toEqual([
@@ -64,7 +64,7 @@ describe('several transfers of one transaction', () => {
     ]);
   });
 
-  it('that do not fit go on in the next message: each is told once', () => {
+  it('continues in the next message with transfers that do not fit, each once', () => {
     const left = Array.from({ length: 60 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
     const told: string[] = [];
     while (left.length > 0) {
@@ -79,7 +79,7 @@ describe('several transfers of one transaction', () => {
   });
 });
 
-it('a message that is told anew keeps all its alerts when longer names come, rather than its links', () => {
+it('keeps all alerts of a message that is rendered again with longer names, and drops links instead', () => {
   const alerts = Array.from({ length: 30 }, () => alertOf({}));
   const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
   const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
@@ -90,7 +90,7 @@ it('a message that is told anew keeps all its alerts when longer names come, rat
   expect(again.payload.embeds!.map(({ url }) => url)).toEqual(payload.embeds!.map(({ url }) => url));
 });
 
-it('every alert is told in exactly one embed, whatever shares a transaction and a message', () => {
+it('shows every alert in exactly one embed, whatever shares a transaction and a message', () => {
   const other = (n: number) => `0x${(n + 1).toString(16).padStart(40, '9')}` as const;
   const kinds = [{}, COIN, key('7'), { decimals: null }, { value: '9'.repeat(78), tokenSymbol: 'W'.repeat(300) }];
   const transfers = fc.array(
@@ -123,7 +123,7 @@ it('every alert is told in exactly one embed, whatever shares a transaction and 
   );
 });
 
-it('a swap is told as a swap, with what went where', () => {
+it('shows a swap as a swap, with what went where', () => {
   const [embed] = embedsOf(
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
     alertOf({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000', internal: true }),
@@ -133,7 +133,7 @@ it('a swap is told as a swap, with what went where', () => {
   expect(read(embed!)).toContain(`**With**\n\`${checksumAddress(ALICE)}\``);
 });
 
-it('a swap names its tokens in the order of its title, however they came', () => {
+it('lists a swap’s tokens in the order of its title, however they arrived', () => {
   const [embed] = embedsOf(
     alertOf({ txHash: HASH, ...key('7'), from: ALICE }),
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
@@ -145,13 +145,13 @@ it('a swap names its tokens in the order of its title, however they came', () =>
   ]);
 });
 
-it('two watched addresses of one name are told apart in the footer', () => {
+it('distinguishes two watched addresses of the same name in the footer', () => {
   const hot = [matchOf(TREASURY, 'outgoing'), matchOf(PAYROLL, 'incoming', 2)].map((one) => ({ ...one, label: 'Hot' }));
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { matches: hot }));
   expect(embed!.footer!.text).toMatch(/^Watching Hot \(outgoing\), Hot \(incoming\)$/);
 });
 
-it('what has no room in a title is told below it, whole', () => {
+it('shows below the title in full what does not fit into it', () => {
   const tokenName = `x${'\u0316'.repeat(7)}`.repeat(32);
   const legs = [
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
@@ -164,14 +164,14 @@ it('what has no room in a title is told below it, whole', () => {
   expect(twice!.description!.split('\n')[0]).toBe(`\`${tokenName}\` #7 ×2`);
 });
 
-it('a plain line tells every digit, and a token id as one', () => {
+it('shows every digit in a plain-text alert, and a token ID as one', () => {
   const huge = '1234567890'.repeat(7);
   const several: Partial<Transfer> = { ...key('7'), kind: 'erc1155', value: '12' };
   const told = [{ value: huge }, key('7'), several].map((one) => renderPlain(alertOf(one), 'ABCDEFGHIJ').content!);
   expect(told.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', '12 × #7']);
 });
 
-it('a swap with several others is told leg by leg', () => {
+it('shows a swap with several counterparties leg by leg', () => {
   const [embed] = embedsOf(
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
     alertOf({ txHash: HASH, from: TREASURY, to: BOB, value: '200000000' }),
@@ -190,7 +190,7 @@ it('a swap with several others is told leg by leg', () => {
   );
 });
 
-it('a sweep is one line with a count, its ids and both parties', () => {
+it('shows a sweep as one line with a count, its IDs and both parties', () => {
   const ids = ['3', '1', '2', '10', `9${'0'.repeat(70)}`];
   const { payload, used } = render(...ids.map((id) => alertOf({ txHash: HASH, ...key(id) })));
   expect(used).toBe(5);
@@ -199,7 +199,7 @@ it('a sweep is one line with a count, its ids and both parties', () => {
   for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
 });
 
-it('a sweep of several pieces, from many, names the first parties and as many ids as are read', () => {
+it('lists the first parties and as many IDs as are read for a sweep of several pieces from many', () => {
   const from = (n: number) => `0x${n.toString(16).padStart(40, 'c')}` as const;
   const pieces = Array.from({ length: 8 }, (_, n): Partial<Transfer> => ({ ...key(String(2 * n)), kind: 'erc1155' }));
   const told = pieces.map((one, n) => alertOf({ ...one, txHash: HASH, from: from(n), value: String(n + 1) }));
@@ -229,14 +229,14 @@ describe('a transfer seen otherwise than as coming or going', () => {
     expect(renderPlain(alertOf(transfer), 'ABCDEFGHIJ').content).toContain(`${title} · \`5000000\` (raw)`);
   });
 
-  it('by who watches its token', () => {
+  it('shows a transfer to a subscription that watches its token', () => {
     const [embed] = embedsOf(alertOf({ to: BOB }, { matches: [{ ...matchOf(USDC, 'token'), label: 'Dollar' }] }));
     expect(embed!.title).toBe('🪙 Token transfer · 5 `USDC`');
     expect(embed!.footer!.text).toBe('Watching Dollar (token)');
   });
 });
 
-it('a footer names ten watched addresses and counts the others', () => {
+it('lists ten watched addresses in a footer and counts the others', () => {
   const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
   const watch = (n: number) => ({ ...matchOf(address(n), n === 1 ? 'outgoing' : 'incoming'), label: `W${n}` });
   const all = Array.from({ length: 11 }, (_, n) => watch(n + 1));
@@ -245,7 +245,7 @@ it('a footer names ten watched addresses and counts the others', () => {
   expect(eleven).toMatch(/^Watching W1 \(outgoing\), .*, W10 \(incoming\) and 1 more$/);
 });
 
-it('a token id too long for its line is told in full below', () => {
+it('shows a token ID that is too long for its line in full below', () => {
   const id = '1234567890'.repeat(7);
   const of = (tokenId: string) => embedsOf(alertOf(key(tokenId)))[0]!;
   expect(of(id).title).toBe('📥 Incoming · `Harbor Keys` #12345678…34567890');
@@ -255,13 +255,13 @@ it('a token id too long for its line is told in full below', () => {
   expect(short.fields!.map(({ name }) => name)).toEqual(['Token', 'Transaction']);
 });
 
-it('an ERC-20 transfer that comes with a token id is an amount all the same', () => {
+it('shows an ERC-20 transfer with a token ID as an amount', () => {
   const alerts = ['1', '2', '3'].map((tokenId) => alertOf({ txHash: HASH, tokenId }));
   expect(embedsOf(alerts[0]!)[0]!.title).toBe('📥 Incoming · 5 `USDC`');
   expect(embedsOf(...alerts)[0]!.title).toBe('📥 Incoming · 15 `USDC` in 3 transfers');
 });
 
-it('a move between two watched wallets reads as one line', () => {
+it('shows a move between two watched wallets as one line', () => {
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
   expect(embed!.title).toBe('🔁 Internal move · 5 `USDC`');
   expect(embed!.description).toContain('Treasury → Payroll, both watched');
@@ -269,7 +269,7 @@ it('a move between two watched wallets reads as one line', () => {
 });
 
 describe('names', () => {
-  it('of the server’s address book stand beside the full address and go before a subscription’s label', () => {
+  it('shows names of the server’s address book beside the full address, before a subscription’s label', () => {
     const [embed] = embedsOf(
       alertOf({}, { labels: { [ALICE]: 'Alice [x](y)', [TREASURY]: 'Main safe', [USDC]: 'Dollar' } }),
     );
@@ -285,7 +285,7 @@ describe('warnings', () => {
   const marked = (mark: Warning) => embedsOf(alertOf({}, { warnings: [mark] }))[0]!;
   const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as const;
 
-  it('a look-alike is a warning at the top, with both addresses in full and the difference', () => {
+  it('shows a warning about a look-alike at the top, with both addresses in full and the difference', () => {
     const embed = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: 'Grants' });
     expect(embed.title).toMatch(/^⚠️ Look-alike address! 📥 Incoming/);
     expect(embed.color).toBe(0xffcc00);
@@ -297,21 +297,21 @@ describe('warnings', () => {
     expect(top).toContain(`\n\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
   });
 
-  it('a look-alike is pointed out where it stands, and a link nowhere; the other side stays one', () => {
+  it('marks a look-alike in its place without a link, and links the other side', () => {
     const { description } = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null });
     const link = (address: string) => `https://explorer.example/address/${checksumAddress(address as typeof ALICE)}`;
     expect(description).toContain(`\n\n**From** ⚠️\n-# \`${checksumAddress(ALICE)}\`\n**To** Treasury\n`);
     expect([ALICE, TREASURY, like].map((address) => description!.includes(link(address)))).toEqual([false, true, true]);
   });
 
-  it('an event of another project is marked in the title and at the top, with what it names only as code', () => {
+  it('marks an event of another project in the title and at the top, with the project’s ID only as code', () => {
     const embed = marked({ kind: 'other-project', projectId: '[click](https://evil.example)' });
     expect([embed.title, embed.color]).toEqual(['⚠️ 📥 Incoming · 5 `USDC`', 0xffcc00]);
     expect(embed.description).toMatch(/^⚠️ \*\*This event names another project, `[^`]+`\. Check who sent it\.\*\*/);
     expect(embed.description).not.toContain('https://evil');
   });
 
-  it('an imitation is one in the title, and of many look-alikes three pairs are shown', () => {
+  it('marks an imitation in the title, and shows three pairs of many look-alikes', () => {
     const imitation = marked({ kind: 'imitation', symbol: 'USDC', genuine: KEYS });
     expect([imitation.title, imitation.color]).toEqual(['⚠️ Imitation! 📥 Incoming · 5 `USDC`', 0xffcc00]);
     const pair = (n: number): Warning => ({
@@ -374,14 +374,14 @@ describe('warnings', () => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
 
-  it('are told in the server’s language', () => {
+  it('shows warnings in the server’s language', () => {
     const [embed] = embedsOf(alertOf({}, { warnings: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
     expect(embed!.description).toContain('2 Std.');
     const [moved] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { language: 'ja' }));
     expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金）$/u);
   });
 
-  it('stay at their own transfer in a group, and are told in plain text too', () => {
+  it('keeps warnings at their own transfer in a group, also in plain text', () => {
     const mark: Warning = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
     const alerts = [
       alertOf({ txHash: HASH }),
@@ -415,7 +415,7 @@ describe('every number of an alert is written as the server’s language writes 
     expect(pieces!.description).toContain(thousand);
   });
 
-  it('but of one that Discord refused, which is told in raw digits', () => {
+  it('shows raw digits in an alert that Discord refused as an embed', () => {
     expect(renderPlain(alertOf({ value: '1234567891000' }, { language: 'de' }), 'X').content).toContain(
       '`1234567891000`',
     );
@@ -429,7 +429,7 @@ it.each<[Partial<Subscription>, string, string[]]>([
   [{ token: USDC }, '📥 Incoming · 1,234.5 `SAMPLE`', [ALICE, USDC]],
   [{ kind: 'nft' }, '📥 Incoming · `Sample token` #42', [ALICE]],
   [{ kind: 'nft', direction: 'outgoing', token: KEYS }, '📤 Outgoing · `Sample token` #42', [ALICE, KEYS]],
-])('a sample is what the subscription would be told: %o', (wish, title, addresses) => {
+])('renders a sample as the subscription would be alerted: %o', (wish, title, addresses) => {
   const asked = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
   const server = { language: null, style: 'full' as const };
   const [embed] = sampleMessage(asked as Subscription, settings, 0, server).embeds!;
@@ -447,13 +447,13 @@ describe('every message', async () => {
     digest: (await renderDigest([alert], 'ABCDEFGHIJ', settings)).payload,
   };
 
-  it.each(Object.entries(messages))('can be asked why: %s', (_name, payload) => {
+  it.each(Object.entries(messages))('puts the button that explains it on every message: %s', (_name, payload) => {
     expect(payload.components).toEqual([
       { type: 1, components: [{ type: 2, style: 2, label: 'Details', custom_id: 'why:show:ABCDEFGHIJ' }] },
     ]);
   });
 
-  it('mentions the subscriptions’ roles and nobody else', () => {
+  it('mentions the subscriptions’ roles and nobody else in every message', () => {
     expect(messages.lines.allowed_mentions).toEqual({ parse: [], roles: ['42'] });
     expect(messages.plain.allowed_mentions).toEqual({ parse: [] });
     expect(messages.digest.allowed_mentions).toEqual({ parse: [] });

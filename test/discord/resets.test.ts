@@ -107,7 +107,7 @@ it('survives the reset of a connection that was still being opened when the bot 
   expect(uncaught).toEqual([]);
 });
 
-it('lets no connection stay that it gave up before that was open', async () => {
+it('closes connections that it abandoned before they were open', async () => {
   const { relay, gateway } = await start({ hold: true });
   await until(() => relay.sockets.length === 1);
   await gateway.close();
@@ -115,7 +115,7 @@ it('lets no connection stay that it gave up before that was open', async () => {
   expect(uncaught).toEqual([]);
 });
 
-it('stops while its login is not answered', async () => {
+it('stops while its login has no response', async () => {
   const { relay, gateway } = await start({ mute: true });
   await until(() => relay.logins === 1);
   await gateway.close();
@@ -127,7 +127,7 @@ it.each([
   { when: 'it is asked to reconnect', payload: { op: 7, d: null } },
   { when: 'its session is invalid', payload: { op: 9, d: false } },
   { when: 'its heartbeats stay without answer', payload: null, heartbeatMs: 20 },
-])('comes back after a reset of the connection that it closes because $when', async ({ payload, heartbeatMs }) => {
+])('reconnects after a reset of the connection that it closes because $when', async ({ payload, heartbeatMs }) => {
   const { relay } = await start(heartbeatMs ? { heartbeatMs } : {});
   await until(() => relay.logins >= 1);
   if (payload) send(relay.opened[0]!, payload);
@@ -135,7 +135,7 @@ it.each([
   expect(uncaught).toEqual([]);
 });
 
-it('ends in peace when the connection is reset while it logs out', async () => {
+it('ends without an error when the connection is reset during the log-out', async () => {
   const { relay, gateway } = await start();
   await until(() => gateway.state() === 'ready');
   await gateway.close();

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSender } from '../../src/discord/sender.ts';
 
-it('a look for a message tells of each of its requests, so that all of them are paced', async () => {
+it('reports each request of a search for a message, so that all of them are paced', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
@@ -17,7 +17,7 @@ it('a look for a message tells of each of its requests, so that all of them are 
   expect(discord.requests(before)).toHaveLength(told);
 });
 
-it('a look for a message does not take an answer to it for the message', async () => {
+it('does not mistake a reply to the message for the message itself in a search', async () => {
   const message = { id: '10', embeds: [{ footer: { text: 'ref ABCDEFGHIJ-1' } }] };
   const reply = { id: '20', content: 'What is this?', referenced_message: message };
   const forwarded = { id: '30', message_snapshots: [{ message }] };
@@ -39,7 +39,7 @@ it.each<[string, string, ...string[]]>([
   ['is empty in a hidden channel', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
   ['is empty in a channel that is not told of', 'unsure', '200 []', '503 {}'],
   ['is empty in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
-])('a look for a message in a history that %s', async (_name, status, ...answers) => {
+])('searches for a message in a history that %s', async (_name, status, ...answers) => {
   const sender = await serving((response) => {
     const answer = answers.shift()!;
     response.writeHead(Number(answer.slice(0, 3)), JSON_TYPE).end(answer.slice(4));
@@ -144,13 +144,13 @@ describe('an answer that', () => {
     ['names a forum', 400, JSON_TYPE, word(40_058), { status: 'forbidden', code: 40_058 }],
     ['is of an archived thread', 400, JSON_TYPE, word(50_083), { status: 'forbidden', code: 50_083 }],
     ['is of a forum', 400, JSON_TYPE, word(50_008), { status: 'forbidden', code: 50_008 }],
-  ])('%s (%i)', async (_name, status, headers, body, outcome) => {
+  ])('reads the outcome of a response that %s (%i)', async (_name, status, headers, body, outcome) => {
     const sender = await answering(status, headers, body);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toMatchObject(outcome);
     expect(await sender.create('1', { content: 'line' }, 'nonce', 'a,csv')).toMatchObject(outcome);
   });
 
-  it('refuses a change for good holds nothing else up', async () => {
+  it('delays nothing else when a change is refused for good', async () => {
     const archived = await answering(400, JSON_TYPE, word(50_083));
     expect(await archived.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
     const without = await answering(404, JSON_TYPE, word(0));
@@ -159,7 +159,7 @@ describe('an answer that', () => {
     expect(await another.edit('1', '2', { content: 'line' })).toEqual({ status: 'sent', messageId: null });
   });
 
-  it('never comes to its end is given up with the request', async () => {
+  it('aborts a response that never ends together with its request', async () => {
     const sender = await answering(200, JSON_TYPE, '{"id":', true);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toEqual({
       status: 'unsure',

@@ -36,7 +36,7 @@ function movement(
   return { transferId: 1, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 
-it('sums are exact, equal transfers count each, and what is noise is in no sum', async () => {
+it('sums exactly, counts equal transfers each, and leaves noise out', async () => {
   const huge = '123456789012345678901234567890123456789';
   const found = await summarize(
     ME,
@@ -60,7 +60,7 @@ it('sums are exact, equal transfers count each, and what is noise is in no sum',
   ]);
 });
 
-it('only what is known to be one token is summed, and what has no amount is in no sum', async () => {
+it('sums only transfers that are known to be of one token and have an amount', async () => {
   const nameless = (tokenSymbol: string) => ({ token: null, tokenSymbol });
   const found = await summarize(
     ME,
@@ -76,7 +76,7 @@ it('only what is known to be one token is summed, and what has no amount is in n
   expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
 });
 
-it('amounts and pieces of one contract have no sum together', async () => {
+it('keeps amounts and pieces of one contract in different sums', async () => {
   const piece = movement({ move: { kind: 'erc721', tokenId: '7', value: null } });
   const { totals } = await summarize(ME, [movement({ value: '5000000' }), piece, piece], week);
   expect(totals.map(({ transfer, incoming }) => [transfer.kind, incoming.transfers, incoming.value])).toEqual([
@@ -85,7 +85,7 @@ it('amounts and pieces of one contract have no sum together', async () => {
   ]);
 });
 
-it('of thousands of tokens, which anybody can send, the busiest are told and all are counted', async () => {
+it('lists the busiest of thousands of tokens, which anybody can send, and counts all', async () => {
   const tokens = Array.from({ length: 2_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}` as const);
   const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], week);
   expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
@@ -93,7 +93,7 @@ it('of thousands of tokens, which anybody can send, the busiest are told and all
   expect(JSON.stringify(found).length).toBeLessThan(20_000);
 });
 
-it('the largest are those of each asset in turn, never by comparing two', async () => {
+it('lists the largest of each asset in turn, and never compares two assets', async () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
   const found = await summarize(
     ME,
@@ -106,7 +106,7 @@ it('the largest are those of each asset in turn, never by comparing two', async 
   expect(found.largest.map(({ transfer }) => transfer.value)).toEqual(['90', '9', '70', '2', '5']);
 });
 
-it('the largest are amounts, and of equals the latest', async () => {
+it('lists the largest amounts, the latest among equals', async () => {
   const hours = [3, 1, 7, 5, 2, 6, 4];
   const found = await summarize(
     ME,
@@ -122,12 +122,12 @@ it('the largest are amounts, and of equals the latest', async () => {
   expect(found.totals.find(({ transfer }) => transfer.kind === 'erc1155')!.incoming.value).toBe('900');
 });
 
-it('what an address sends to itself came from nobody and went to nobody', async () => {
+it('counts a self-transfer neither as incoming nor as outgoing', async () => {
   const { incoming, outgoing, other } = await summarize(ME, [movement({ move: { from: ME } })], week);
   expect([incoming, outgoing, other]).toEqual([0, 0, 1]);
 });
 
-it('a week has a bar for each day of the time zone’s calendar, 24 hours one for each hour', async () => {
+it('draws a bar for each day of the time zone in a week, and one for each hour in 24 hours', async () => {
   const days = (await summarize(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week))
     .buckets;
   expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);

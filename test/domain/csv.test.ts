@@ -8,7 +8,7 @@ const cellsOf = (text: string) => {
 };
 
 describe('CSV', () => {
-  it('is read back as it was written, whatever the cells hold', () => {
+  it('reads CSV back as it was written, whatever the cells contain', () => {
     const cell = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom("'", '=', '"', ',', ';', '\n', '\r', ' ', '-', 'a') }),
@@ -23,11 +23,11 @@ describe('CSV', () => {
     );
   });
 
-  it.each(['=1+1', '+1', '-1', '@x', '\t=1', "'=1"])('disarms %j for spreadsheets', (text) => {
+  it.each(['=1+1', '+1', '-1', '@x', '\t=1', "'=1"])('escapes %j for spreadsheets', (text) => {
     expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/);
   });
 
-  it('takes what spreadsheets write: a byte order mark, semicolons, empty lines, no last line end', () => {
+  it('reads spreadsheets’ CSV: a byte order mark, semicolons, empty lines, no last line end', () => {
     expect(cellsOf('\ufeffa;b\r\n1,5;"x;y"\r\n;\r\n\r\n2;')).toEqual([
       ['a', 'b'],
       ['1,5', 'x;y'],
@@ -35,7 +35,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it.each(['\n', '\r\n', '\r'])('takes lines that end with %j', (end) => {
+  it.each(['\n', '\r\n', '\r'])('reads lines that end with %j', (end) => {
     expect(cellsOf(['a,b', '1,"2"', '', '3,4', ''].join(end))).toEqual([
       ['a', 'b'],
       ['1', '2'],
@@ -43,12 +43,12 @@ describe('CSV', () => {
     ]);
   });
 
-  it('numbers records by the line they begin on', () => {
+  it('numbers records by the line on which they begin', () => {
     const parsed = parseCsv('a,b\n"one\ntwo",2\n\n3,4\n');
     expect(parsed.ok && parsed.records.map(({ line }) => line)).toEqual([1, 2, 5]);
   });
 
-  it('says on which line quotes go wrong', () => {
+  it('reports the line on which quotes are wrong', () => {
     expect(parseCsv('a\nb"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
     expect(parseCsv('a\n"b"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
     expect(parseCsv('a\n\n"b')).toEqual({ ok: false, line: 3, fault: 'unclosed' });

@@ -57,7 +57,7 @@ describe('the published samples', () => {
 describe('how live services deviate', () => {
   const nft = `"from":"${B}","to":"${A}","txHash":"${HASH}","tokenAddress":"${TOKEN}","tokenType":"ERC-721"`;
 
-  it('takes the zero address in the place of a token for the native coin, whatever its brand', () => {
+  it('reads the zero address in place of a token as the native coin, whatever its brand', () => {
     const payment = { from: B, to: A, txHash: HASH, value: '1', tokenType: 'FUSE' };
     const { transfer } = read({ ...payment, tokenAddress: `0x${'0'.repeat(40)}` });
     expect(transfer).toEqual(read({ ...payment, tokenAddress: null }).transfer);
@@ -69,14 +69,14 @@ describe('how live services deviate', () => {
     expect(read(`{${nft},"tokenId":${id}}`).transfer).toMatchObject({ tokenId: id, tokenIdExact: true });
   });
 
-  it('warnings a rounded token id as imprecise and keeps it as printed', () => {
+  it('marks a rounded token ID as imprecise and keeps it as printed', () => {
     for (const id of ['5.78960446186581e+76', '"5.78960446186581e+76"']) {
       const { transfer } = read(`{${nft},"tokenId":${id}}`);
       expect(transfer).toMatchObject({ tokenId: '5.78960446186581e+76', tokenIdExact: false });
     }
   });
 
-  it('reads every number as it is written, however plain the others are', () => {
+  it('reads every number in its source form, however plain the others are', () => {
     for (const [id, exact] of [
       ['12', true],
       ['9007199254740993', true],
@@ -89,7 +89,7 @@ describe('how live services deviate', () => {
     }
   });
 
-  it('takes null for unused fields, and 0 for a value', () => {
+  it('accepts null for unused fields, and 0 for a value', () => {
     const { transfer, direction } = read(
       `{${nft},"tokenId":0,"value":null,"valueEth":null,"tokenDecimals":null,"direction":null,"tokenName":null}`,
     );
@@ -100,7 +100,7 @@ describe('how live services deviate', () => {
     ).toBe('0');
   });
 
-  it('takes decimals as a number or as text', () => {
+  it('accepts decimals as a number or as text', () => {
     for (const tokenDecimals of [6, '6']) {
       const event = read({
         from: B,
@@ -124,7 +124,7 @@ describe('how live services deviate', () => {
     expect(read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType, tokenId: 1 }).transfer.kind).toBe(kind);
   });
 
-  it('counts the pieces of what is called an ERC-721 transfer and holds several, as some call ERC-1155', () => {
+  it('counts the pieces of a transfer of type ERC-721 with several, as some senders use it for ERC-1155', () => {
     expect(read(`{${nft},"tokenId":7,"value":"5"}`).transfer).toMatchObject({ kind: 'erc1155', value: '5' });
     // One piece is the same in both; some repeat the id as the value, which only one of the two need be rounded in.
     const rounded = `5.78960446186581e+76,"value":"57896044618658100000000000000000000000000000000000000000000000000000000000123"`;
@@ -161,7 +161,7 @@ describe('what cannot be understood', () => {
     `{"txHash":"${HASH}"}`,
     `{"from":"${A}","to":"${B}"}`,
     `{"from":"somebody","to":null,"txHash":"${HASH}","value":"1","tokenAddress":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"}`,
-  ])('names a reason for %j', (body) => {
+  ])('returns a reason for %j', (body) => {
     const parsed = parse(body);
     expect(parsed.ok).toBe(false);
     expect(!parsed.ok && parsed.reason).toMatch(/\w+ .*\.$/);
@@ -175,7 +175,7 @@ describe('what cannot be understood', () => {
     expect(() => parse(deep)).not.toThrow();
   });
 
-  it('never throws, whatever the fields hold, and keeps amounts to digits', () => {
+  it('never throws, whatever the fields contain, and keeps amounts to digits', () => {
     const field = fc.oneof(fc.jsonValue(), fc.string(), fc.bigInt().map(String), fc.double().map(String));
     const body = fc.record({
       from: fc.constantFrom(A, null, 'x'),
@@ -210,11 +210,11 @@ describe('a body that is not JSON', () => {
     ['UTF-16 with its mark', asText(Buffer.from('\ufeff{}', 'utf16le')), 'it is UTF-16; the sender must post UTF-8'],
     ['a form', 'txHash=0x1&value=1', 'it is a form (name=value); the sender must post JSON'],
     ['a page', ' <html></html>', 'it is HTML or XML'],
-  ])('that is %s is told as such', (_, body, likeness) => {
+  ])('recognizes a body that is %s', (_, body, likeness) => {
     expect(parse(body)).toEqual({ ok: false, reason: `The body is not JSON: ${likeness}.` });
   });
 
-  it('is told without a guess otherwise', () => {
+  it('reports a body that is not JSON and not recognized without a guess', () => {
     expect(parse('{"txHash":')).toEqual({ ok: false, reason: 'The body is not JSON.' });
   });
 });
@@ -241,17 +241,17 @@ describe('a large body', () => {
     `"\\u0078":{"a":"}]"},"y":"${'z'.repeat(20_000)}"`,
   ];
 
-  it.each(padding)('is read as losslessly as a small one, whatever else it holds (%#)', (extra) => {
+  it.each(padding)('reads a large body as losslessly as a small one, whatever else it contains (%#)', (extra) => {
     expect(small).toMatchObject({ ok: true, event: { transfer: { value: '123456789012345678901234567890' } } });
     expect(parseEvent(body(extra))).toEqual(small);
   });
 
-  it('takes the last of two fields with one name, as JSON.parse does', () => {
+  it('uses the last of two fields with one name in a large body, as JSON.parse does', () => {
     const last = parseEvent(body(`"x":"${'y'.repeat(20_000)}","val\\u0075e":7`));
     expect(last).toMatchObject({ ok: true, event: { transfer: { value: '7' } } });
   });
 
-  it('is set aside when a field that the event needs is unusually large', () => {
+  it('quarantines a large body if a field that the event needs is too long', () => {
     const { tokenName: _, ...rest } = event;
     const large = JSON.stringify({ ...rest, value: '1', tokenName: 'n'.repeat(20_000) });
     expect(parseEvent(large)).toEqual({
@@ -260,7 +260,7 @@ describe('a large body', () => {
     });
   });
 
-  it('is set aside when it is not JSON, wherever it breaks off', () => {
+  it('quarantines a large body that is not JSON, wherever it breaks off', () => {
     const whole = body(`"x":"${'y'.repeat(20_000)}"`);
     const broken = [
       whole.slice(0, -1),
@@ -273,7 +273,7 @@ describe('a large body', () => {
       expect(parseEvent(text)).toMatchObject({ ok: false, reason: expect.stringContaining('The body is not JSON') });
   });
 
-  it('is read by a fuzzed writer’s JSON exactly as by JSON.parse', () => {
+  it('reads a large body of fuzzed JSON exactly as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (extra) => {
         const text = JSON.stringify({ filler: 'y'.repeat(20_000), ...extra, ...event, value: '5' });

@@ -16,7 +16,7 @@ function story(receipts: [number, number | null][]): Verdict[] {
 }
 
 describe('equal deliveries', () => {
-  it('count as a second transfer within 10 s of an answered one', () => {
+  it('counts an equal delivery within 10 s of an acknowledged one as a second transfer', () => {
     expect(
       story([
         [0, 0],
@@ -24,7 +24,7 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'second']);
   });
-  it('count as a repeat from 10 s on', () => {
+  it('counts an equal delivery from 10 s on as a repeat', () => {
     expect(
       story([
         [0, 0],
@@ -32,7 +32,7 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'repeat']);
   });
-  it('pay the debt of one that was never answered, and only once', () => {
+  it('counts one equal delivery after a never acknowledged one as its repeat, and only one', () => {
     expect(
       story([
         [0, null],
@@ -41,7 +41,7 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'repeat', 'second']);
   });
-  it('stay owed until one of them is answered', () => {
+  it('expects a repeat until one of the equal deliveries is acknowledged', () => {
     expect(
       story([
         [0, null],
@@ -51,11 +51,11 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'repeat', 'repeat', 'repeat']);
   });
-  it('that may be the retry of an earlier one whose answer was lost make no third transfer, but only one of them', () => {
+  it('counts no third transfer for deliveries that may be the retry after a lost response, but only for one of them', () => {
     const times = [0, 7, 15, 16];
     expect(story(times.map((at) => [at, at]))).toEqual(['new', 'second', 'repeat', 'second']);
   });
-  it('do not make a third transfer of two that both come again', () => {
+  it('counts no third transfer when two equal deliveries both come again', () => {
     expect(
       story([
         [0, 0],
@@ -110,7 +110,7 @@ function stories(gaps: number[], fates: string[], patience = 0): Copy[][] {
 }
 
 describe('equal transfers in one transaction, whatever becomes of their answers', () => {
-  it('are never counted as more than there are', () => {
+  it('never counts more equal transfers than there are, whatever happens to their responses', () => {
     const wrong: Copy[][] = [];
     for (const copies of [0, 1, 2]) {
       const fates = copies < 2 ? [...FATES, 'nr', 'nlr', 'lnr'] : ['r', 'lr', 'ur', 'nr', 'lur', 'ulr'];
@@ -122,7 +122,7 @@ describe('equal transfers in one transaction, whatever becomes of their answers'
     }
     expect(wrong).toEqual([]);
   });
-  it('are all counted when each answer was read and less than ten seconds lie between two, but for what may be a retry', () => {
+  it('counts all equal transfers when each response arrived within ten seconds of the previous one, except for possible retries', () => {
     for (const gaps of product([SECONDS, SECONDS])) {
       const close = gaps.filter((gap) => gap < 10).length;
       const apart = gaps[0]! + gaps[1]!;
@@ -131,18 +131,18 @@ describe('equal transfers in one transaction, whatever becomes of their answers'
         expect([gaps, counted(stories(gaps, ['r'])[0]!)]).toEqual([gaps, 1 + close - (doubtful ? 1 : 0)]);
     }
   });
-  it('two, a second apart, are counted as two, unless the second one pays what the first one’s lost answer owes', () => {
+  it('counts two equal transfers a second apart as two, unless the second may repeat the first', () => {
     const lost = ({ tries }: Copy) => /^u*/.exec(tries)![0].length;
     for (const told of stories([1], FATES)) {
       const [first, second] = told as [Copy, Copy];
       expect([told, counted(told)]).toEqual([told, lost(first) > lost(second) ? 1 : 2]);
     }
   });
-  it('a hundred at once are counted as a hundred, also when they all come again', () => {
+  it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {
     const copies = Array.from({ length: 100 }, (_, n) => ({ at: n / 50, tries: 'lr', patience: n % 4 }));
     expect(counted(copies)).toBe(100);
   });
-  it('and bodies that are stored in another order than they came in do not matter', () => {
+  it('counts equal transfers the same way when their bodies are stored in another order', () => {
     // The first one came two seconds after the second, whose answer is lost and which comes again 15 seconds later.
     expect(
       story([
@@ -184,7 +184,7 @@ describe('keys', () => {
     transfer: { ...event.transfer, ...change },
   });
 
-  it('ignore what does not name the transfer', () => {
+  it('ignores fields in keys that do not identify the transfer', () => {
     const same = other({
       tokenName: 'Two',
       tokenSymbol: null,
@@ -202,17 +202,17 @@ describe('keys', () => {
     { to: null },
     { token: null },
     { kind: 'native' as const },
-  ])('differ with %j', (change) => {
+  ])('makes different keys for %j', (change) => {
     expect(transferKey(0, other(change).transfer)).not.toBe(transferKey(0, event.transfer));
   });
-  it('differ with the amount, also where a token id comes with it', () => {
+  it('makes different keys for different amounts, also with a token ID', () => {
     const of = (value: string) => transferKey(0, other({ tokenId: '0', value }).transfer);
     expect(of('5')).not.toBe(of('6'));
   });
-  it('keep scopes apart', () => {
+  it('makes different keys for different scopes', () => {
     expect(transferKey(1, event.transfer)).not.toBe(transferKey(0, event.transfer));
   });
-  it('tell deliveries of one transfer apart', () => {
+  it('makes different keys for different deliveries of one transfer', () => {
     const variants: TransferEvent[] = [
       event,
       { ...event, direction: 'outgoing' },
@@ -241,38 +241,38 @@ describe('signed deliveries', () => {
     return { verdicts, count: known!.count };
   }
 
-  it('count a second transfer for each further place, however long after the first', () => {
+  it('counts one more transfer for each further place of signed deliveries, however late', () => {
     const story = named(['a', 'log:1'], ...Array<['a', 'log:1']>(70).fill(['a', 'log:1']), ['b', 'log:2']);
     expect(story.verdicts.at(-1)).toBe('second');
     expect(story.count).toBe(2);
   });
 
-  it('count a body with a known id as a repeat, even when it names another place', () => {
+  it('counts a signed body with a known ID as a repeat, even if it names another place', () => {
     expect(named(['a', 'log:1'], ['a', 'log:1'], ['a', 'log:2'])).toEqual({
       verdicts: ['new', 'repeat', 'repeat'],
       count: 1,
     });
   });
 
-  it('count a body with a known place and another id as a repeat: it was asked for again', () => {
+  it('counts a signed body with a known place and a new ID as a repeat, because it was requested again', () => {
     expect(named(['a', 'log:1'], ['b', 'log:1'], ['b', 'log:1'])).toMatchObject({ count: 1 });
   });
 
-  it('count as many transfers as there are places, whatever the order and the repeats', () => {
+  it('counts as many transfers as there are places, whatever the order and the repeats', () => {
     const bodies: [string, string][] = [0, 1, 2, 3].map((n) => [`id ${n}`, `log:${n}`]);
     expect(named(...bodies, ...bodies.toReversed(), ...bodies)).toMatchObject({ count: 4 });
   });
 
-  it('never count more transfers than places when some bodies came before signing was turned on', () => {
+  it('never counts more transfers than places when some bodies came before signing was turned on', () => {
     expect(named(null, ['a', 'log:1'])).toEqual({ verdicts: ['new', 'repeat'], count: 1 });
     expect(named(null, ['a', 'log:1'], ['b', 'log:2'])).toMatchObject({ count: 2 });
   });
 
-  it('without a place are told apart by their time, and repeats by their id', () => {
+  it('distinguishes signed deliveries without a place by their time, and repeats by their ID', () => {
     expect(named(['a', null], ['a', null], ['b', null]).verdicts).toEqual(['new', 'repeat', 'second']);
   });
 
-  it('store long ids and places as hashes', () => {
+  it('stores long IDs and places as hashes', () => {
     const place = `trace:${'0.'.repeat(2000)}1`;
     const { delivery } = judge(
       undefined,

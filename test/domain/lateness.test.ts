@@ -22,7 +22,7 @@ it('keeps the first head and then one a minute, if it is higher', () => {
   expect(isNextHead(latest, { block: 100, at: MINUTE })).toBe(false);
 });
 
-it('goes on from the middle of the last three heads when one of them is absurd', () => {
+it('continues from the middle of the last three heads when one of them is absurd', () => {
   const latest = [100, 9e15, 99].map((block) => ({ block, at: 0 }));
   expect(isNextHead(latest, { block: 101, at: MINUTE })).toBe(true);
   expect(isNextHead(latest, { block: 100, at: MINUTE })).toBe(false);

@@ -186,7 +186,7 @@ describe('a subscription is told of', () => {
   });
 });
 
-it('no default hides what has a value and goes from one to another', () => {
+it('hides by default no transfer with a value between two parties', () => {
   const party = fc.constantFrom(WALLET, ALICE, BOB, ZERO, TOKEN, null);
   const text = fc.option(fc.string({ maxLength: 40 }));
   const moved = fc.record<Transfer>({

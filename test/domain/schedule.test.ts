@@ -25,7 +25,7 @@ describe('a digest is due', () => {
     ['America/Sao_Paulo', '2018-11-03T20:00Z', '2018-11-03T21:00Z', '2018-11-04T03:00Z'],
     ['America/Sao_Paulo', '2019-02-16T20:00Z', '2019-02-16T21:00Z', '2019-02-17T03:00Z'],
     ['Not/A_Zone', '2026-05-01T12:34Z', '2026-05-01T13:00Z', '2026-05-02T00:00Z'],
-  ])('in %s at %s', (zone, now, hourly, daily) => {
+  ])('makes a digest due in %s at %s', (zone, now, hourly, daily) => {
     expect(due('hourly', null, zone, now)).toEqual(['hourly', hourly]);
     expect(due('daily', null, zone, now)).toEqual(['daily', daily]);
   });
@@ -52,11 +52,11 @@ describe('quiet hours', () => {
     ['22:00-02:30', 'Europe/Berlin', '2026-10-25T01:10Z', '2026-10-25T01:30Z'],
     ['10:00-10:00', null, '2026-05-01T10:00Z', null],
     ['nonsense', null, '2026-05-01T10:00Z', null],
-  ])('%s in %s at %s', (quiet, zone, now, end) => {
+  ])('ends quiet hours %s in %s at %s', (quiet, zone, now, end) => {
     expect(quietUntil(quiet, zone, at(now))).toBe(end === null ? null : at(end));
   });
 
-  it('put a digest off that would come in them', () => {
+  it('postpones a digest that would be due in quiet hours', () => {
     expect(due('hourly', '22:00-07:00', null, '2026-05-01T23:10Z')).toEqual(['quiet', '2026-05-02T07:00Z']);
     expect(due('daily', '22:00-07:00', null, '2026-05-01T12:00Z')).toEqual(['daily', '2026-05-02T07:00Z']);
     expect(due('hourly', '22:00-07:00', null, '2026-05-01T12:10Z')).toEqual(['hourly', '2026-05-01T13:00Z']);
@@ -65,7 +65,7 @@ describe('quiet hours', () => {
 
 describe('a line that several subscriptions of a channel ask for', () => {
   const now = at('2026-05-01T23:10Z');
-  it('is told at once if one of them wants that', () => {
+  it('posts a shared alert at once if one of its subscriptions wants that', () => {
     const rhythms = [
       { digest: 'daily', quiet: null },
       { digest: null, quiet: null },
@@ -73,7 +73,7 @@ describe('a line that several subscriptions of a channel ask for', () => {
     expect(dueOf([...rhythms], null, now)).toEqual({ hold: null, dueAt: 0 });
   });
 
-  it('else as soon as the first of them wants it', () => {
+  it('posts a shared alert as soon as the first of its subscriptions wants it', () => {
     const rhythms = [
       { digest: null, quiet: '22:00-07:00' },
       { digest: 'daily', quiet: null },
@@ -82,7 +82,7 @@ describe('a line that several subscriptions of a channel ask for', () => {
   });
 });
 
-it('more than 60 lines are a burst, told ten seconds after the last; a minute later it is over', () => {
+it('starts digests with more than 60 alerts, ten seconds after the last, until a minute without any', () => {
   const after = (lines: number, now: number) => burstUntil({ alerts: lines, digests: 0, lastAt: 1_000 }, now);
   expect(after(60, 1_000)).toBeNull();
   expect(after(61, 1_000)).toBe(11_000);
@@ -91,7 +91,7 @@ it('more than 60 lines are a burst, told ten seconds after the last; a minute la
   expect(after(61, 999)).toBeNull();
 });
 
-it('each digest of a burst comes after twice the time of the one before, and fifty seconds at the most', () => {
+it('doubles the time between the digests of a burst up to fifty seconds', () => {
   const after = (digests: number) => burstUntil({ alerts: 61, digests, lastAt: 0 }, 0);
   expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
 });

@@ -7,7 +7,7 @@ const got = { ...COIN, from: BOB, to: TREASURY, value: '410000000000000000' };
 const kinds = (...alerts: Parameters<typeof partsOf>[0][number][]) => partsOf(alerts).map(({ kind }) => kind);
 
 describe('a swap', () => {
-  it('is what one watched wallet gives and gets in one transaction, in any order and in several pieces', () => {
+  it('groups what one watched wallet gives and gets in one transaction into a swap, in any order and in several pieces', () => {
     const [out, more, back] = [alertOf(gave), alertOf({ ...gave, to: BOB }), alertOf(got)];
     expect(partsOf([back, out, more])).toEqual([
       { kind: 'swap', wallet: TREASURY, gave: [out, more], got: [back], alerts: [back, out, more] },
@@ -26,11 +26,11 @@ describe('a swap', () => {
       'an imitation',
       [alertOf(gave), alertOf(got, { warnings: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })],
     ],
-  ])('is not: %s', (_name, alerts) => {
+  ])('groups no swap if %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
 
-  it('is one whoever watches its tokens too', () => {
+  it('groups a swap also for subscriptions to its tokens', () => {
     const matches = [matchOf(TREASURY, 'outgoing'), matchOf(USDC, 'token')];
     expect(kinds(alertOf(gave, { matches }), alertOf(got))).toEqual(['swap']);
   });
@@ -46,7 +46,7 @@ describe('a sweep', () => {
   const keys = (count: number, more: object = {}) =>
     Array.from({ length: count }, (_, id) => alertOf({ ...key(String(id)), ...more }));
 
-  it('is three NFTs of one collection into or out of one wallet', () => {
+  it('groups three NFTs of one collection into or out of one wallet into a sweep', () => {
     expect(kinds(...keys(2))).toEqual(['line', 'line']);
     expect(kinds(...keys(3))).toEqual(['sweep']);
     expect(kinds(...keys(2), alertOf({ ...key('9'), from: BOB }))).toEqual(['sweep']);
@@ -67,7 +67,7 @@ describe('a sweep', () => {
         alertOf({ ...key(`${id}`), to: id > 1 ? BOB : ALICE }, { matches: [matchOf(KEYS, 'token')] }),
       ),
     ],
-  ])('is not one %s', (_name, alerts) => {
+  ])('groups no sweep %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
 });

@@ -14,7 +14,7 @@ describe('amounts', () => {
     ['1', 18, '0.000000000000000001'],
     ['1234567', null, '1234567'],
     ['1234567', 0, '1234567'],
-  ])('of %s with %s decimals are %s', (value, decimals, text) => {
+  ])('formats the amount %s with %s decimals as %s', (value, decimals, text) => {
     expect(inUnits(value, decimals)).toBe(text);
   });
 
@@ -45,7 +45,7 @@ describe('amounts', () => {
     expect(wholeDigits(source)).toBe(digits);
   });
 
-  it('compares exactly', () => {
+  it('compares amounts exactly', () => {
     expect(isBelow('999999', 6, '1')).toBe(true);
     expect(isBelow('1000000', 6, '1')).toBe(false);
     expect(isBelow('1', 0, '0.5')).toBe(false);
@@ -56,14 +56,14 @@ describe('amounts', () => {
 describe('addresses', () => {
   const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-  it('are read in any spelling whose checksum fits', () => {
+  it('reads an address in any spelling with a right checksum', () => {
     const copied = `\u200b${right.slice(0, 9)}\u200d${right.slice(9)}\u2069 `;
     for (const text of [right, right.toLowerCase(), ` ${right} `, `0x${right.slice(2).toUpperCase()}`, copied]) {
       expect(parseAddress(text)).toEqual({ ok: true, address: right.toLowerCase() });
     }
     expect(checksumAddress(toAddress(right)!)).toBe(right);
   });
-  it('are refused with the reason', () => {
+  it('refuses an invalid address with the reason', () => {
     const wrong = parseAddress('0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
     expect(wrong).toEqual({ ok: false, fault: 'checksum' });
     expect(parseAddress('0x123')).toEqual({ ok: false, fault: 'form' });
@@ -73,7 +73,7 @@ describe('addresses', () => {
     `https://explorer.example/address/${right.toLowerCase()}/transactions?page=2`,
     `https://explorer.example/token/${right}#code`,
     `https://explorer.example/token/${right.toLowerCase()}?a=${right}`,
-  ])('are read from the link %s', (link) => {
+  ])('reads an address from the link %s', (link) => {
     expect(parseAddress(link)).toEqual({ ok: true, address: right.toLowerCase() });
   });
   it.each([
@@ -91,16 +91,16 @@ describe('addresses', () => {
     ['foreign', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
     ['foreign', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
     ['foreign', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'],
-  ])('are refused as what people take for one (%s): %s', (fault, text) => {
+  ])('recognizes what people mistake for an address (%s): %s', (fault, text) => {
     expect(parseAddress(text)).toEqual({ ok: false, fault });
   });
-  it('that would match everything cannot be watched', () => {
+  it('refuses to watch an address that would match everything', () => {
     expect(parseWatchable(`0x${'0'.repeat(40)}`)).toEqual({ ok: false, fault: 'zero' });
     expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toEqual({ ok: false, fault: 'sentinel' });
   });
 });
 
-it('a text that is cut keeps its characters whole, its code closed, and names from right to left apart', () => {
+it('cuts a text at whole characters, closes its code, and isolates right-to-left names', () => {
   expect(cutTo('12345', 5)).toBe('12345');
   expect(cutTo('123456', 5)).toBe('123…');
   expect(cutTo('5 `ABCDEF`', 8)).toBe('5 `ABC…`');
@@ -139,10 +139,10 @@ describe('text from the chain', () => {
     ['دولار', '\u2068`دولار`\u2069'],
     ['שקל 12', '\u2068`שקל 12`\u2069'],
     ['\u2067x\u2069دولار\u202e', '\u2068`xدولار`\u2069'],
-  ])('shows %j as %s', (text, shown) => {
+  ])('shows the chain’s text %j as %s', (text, shown) => {
     expect(inCode(text, 'none')).toBe(shown);
   });
-  it('is never longer than 32 graphemes and never leaves its code', () => {
+  it('never shows a name longer than 32 graphemes or outside its code', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const shown = inCode(text, '`none`').replace(/^\u2068(.*)\u2069$/, '$1');
@@ -162,6 +162,6 @@ it.each([
   ['http://[::1]:4000', false],
   ['http://my_host.example', false],
   ['explorer.example', false],
-])('a link to %s is one that Discord takes: %s', (url, taken) => {
+])('decides whether Discord accepts a link to %s: %s', (url, taken) => {
   expect(isLinkable(url)).toBe(taken);
 });

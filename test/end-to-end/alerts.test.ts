@@ -69,7 +69,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
     expect(line!.title).toMatch(title);
   });
 
-  it('holds both full checksum addresses and the transaction as the targets of links', async () => {
+  it('contains both full checksum addresses and the transaction as targets of links', async () => {
     const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 7_000_000n });
     const [line] = await told(mined);
     for (const part of [
@@ -88,7 +88,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
     expect(linesOf(mined)).toHaveLength(1);
   });
 
-  it('tells a swap, and a sweep of many NFTs, as one thing each', async () => {
+  it('shows a swap, and a sweep of many NFTs, as one thing each', async () => {
     const swap = await world.chain.swap('Treasury');
     const sweep = await world.chain.sweep({ from: 'Market', to: 'Treasury', count: 20 });
     const titles = (mined: Mined) => linesOf(mined).map((line) => line.title);
@@ -108,7 +108,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);
   });
 
-  it('shares messages in a burst', async () => {
+  it('groups the alerts of a burst into messages', async () => {
     const shown = world.discord.messages(seed.harbor.alerts).length;
     const mined = await world.chain.burst(20, { from: 'Alice', to: 'Treasury' });
     // Whoever asks meanwhile is answered within Discord's three seconds.
@@ -129,7 +129,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
 });
 
 describe('the bot as a process', () => {
-  it('is killed in a burst and loses and doubles nothing', async () => {
+  it('loses and doubles nothing when it is killed in a burst', async () => {
     const mined = await world.chain.burst(12, { from: 'Bob', to: 'Treasury' });
     await world.discord.until(() => mined.some((one) => linesOf(one).length > 0));
     await world.stopBot('SIGKILL');
@@ -141,7 +141,7 @@ describe('the bot as a process', () => {
     expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
   });
 
-  it('ends within 8 s and with code 0 when asked to, and goes on after', async () => {
+  it('ends within 8 s with code 0 on request, and continues after a restart', async () => {
     const took = await timed(async () => expect(await world.stopBot('SIGTERM')).toBe(0));
     expect(took).toBeLessThan(8_000);
     const mined = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
@@ -151,7 +151,7 @@ describe('the bot as a process', () => {
     expect(await told(mined)).toHaveLength(1);
   });
 
-  it('tells the operator how it is, and never its secrets', async () => {
+  it('shows the operator its state, and never its secrets', async () => {
     const ready = await request(`${world.opsUrl}/readyz`);
     expect(await ready.body.json()).toMatchObject({ parts: { database: { ready: true }, sending: { ready: true } } });
     const metrics = await (await request(`${world.opsUrl}/metrics`)).body.text();

@@ -9,7 +9,7 @@ import { type Given, startUpstream } from '../upstream/server.ts';
 const AWAY: Given = { status: 502, body: 'Bad gateway' };
 const BACK: Given = { body: { status: '0', message: 'Contract address not found', result: null } };
 
-it('says in the alert, /readyz and the metrics that the explorer is away, and posts the alert all the same', async () => {
+it('shows in the alert, /readyz and the metrics that the explorer is down, and still posts the alert', async () => {
   const discord = await startDiscord({ limits: 'none' });
   const explorer = await startUpstream(() => AWAY);
   const app = await startHere(temporaryFile(), discord, undefined, { EXPLORER_API_URL: explorer.url });

@@ -9,7 +9,7 @@ import { NEXT_SCHEMA, openStoreBeside } from '../store/sqlite/beside.ts';
 
 const MIB = 2 ** 20;
 
-it('refuses to start with 128 MiB of memory, or with too few open files, and says what to raise', () => {
+it('refuses to start with 128 MiB of memory, or with too few open files, and names what to raise', () => {
   const enough = { memoryBytes: 512 * MIB, openFiles: 1_024 };
   expect(() => assertLimits(enough)).not.toThrow();
   expect(() => assertLimits({ memoryBytes: null, openFiles: null })).not.toThrow();
@@ -53,7 +53,7 @@ it('makes no database when the port is in use or the host is not one of this mac
   expect([second.code, existsSync(nowhere)]).toEqual([78, false]);
 });
 
-it('names unknown variables that look like its own, with the one that was meant, and half-set groups', () => {
+it('reports unknown variables that look like its own, with the probable one, and half-set groups', () => {
   expect(
     configWarnings({
       DISCORD_TOKEN: 'x',

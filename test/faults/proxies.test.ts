@@ -162,7 +162,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     expect(await receiver.stored()).toHaveLength(1);
   }
 
-  it.each(['nginx', 'caddy'] as const)('one proxy (%s) passes the sender on', async (kind) => {
+  it.each(['nginx', 'caddy'] as const)('forwards the sender’s address through one proxy (%s)', async (kind) => {
     const receiver = await startReceiver('127.0.0.1');
     const front = await startProxy(kind, outerFile(kind), receiver.port, makeLogs());
     await expectSenderKnown(front, receiver);
@@ -173,7 +173,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     ['nginx', 'caddy'],
     ['caddy', 'nginx'],
     ['caddy', 'caddy'],
-  ] as const)('two proxies (%s before %s) pass the sender on', async (outer, inner) => {
+  ] as const)('forwards the sender’s address through two proxies (%s before %s)', async (outer, inner) => {
     const receiver = await startReceiver('127.0.0.1');
     const logs = makeLogs();
     const back = await startProxy(inner, innerFile(inner), receiver.port, logs);
@@ -181,7 +181,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     await expectSenderKnown(front, receiver);
   });
 
-  it('two proxies whose inner one overwrites the header are told from an address that is not listed', async () => {
+  it('distinguishes an inner proxy that overwrites the header from an address that is not listed', async () => {
     const receiver = await startReceiver('127.0.0.1');
     const logs = makeLogs();
     const overwriting = await startProxy('nginx', 'nginx-balancer.conf', receiver.port, logs);
@@ -189,11 +189,14 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     expect([await post(front, '127.0.0.1'), receiver.refused]).toEqual([403, ['source 127.0.0.1 no-sender']]);
   });
 
-  it.each(['nginx', 'caddy'] as const)('%s behind a cloud balancer passes the sender on', async (kind) => {
-    const receiver = await startReceiver('127.0.0.1,198.51.100.1');
-    const back = await startProxy(kind, innerFile(kind), receiver.port, makeLogs());
-    await expectSenderKnown(await startBalancer(back.port), receiver);
-  });
+  it.each(['nginx', 'caddy'] as const)(
+    'forwards the sender’s address through %s behind a cloud balancer',
+    async (kind) => {
+      const receiver = await startReceiver('127.0.0.1,198.51.100.1');
+      const back = await startProxy(kind, innerFile(kind), receiver.port, makeLogs());
+      await expectSenderKnown(await startBalancer(back.port), receiver);
+    },
+  );
 
   it('nginx finds the sender behind a balancer whose ranges contain it', async () => {
     const receiver = await startReceiver('127.0.0.1');
@@ -207,7 +210,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     ['nginx', 'nginx-balancer.conf'],
     ['caddy', 'outer.Caddyfile'],
     ['caddy', 'inner.Caddyfile'],
-  ] as const)('%s with %s writes the secret path into no log, whatever goes wrong', async (kind, name) => {
+  ] as const)('keeps the secret path out of every log of %s with %s, whatever goes wrong', async (kind, name) => {
     const logs = makeLogs();
     // Registered first, so it runs last: by then the proxy has ended and its output is there, too.
     onTestFinished(() => {

@@ -11,7 +11,7 @@ import { payment } from '../pipeline/harness.ts';
 const NOT_JSON = /^The body is not JSON[.:]/;
 const NOT_AN_EVENT = /^The (body is not a single JSON object|event (has no transaction hash|contains no address))/;
 
-it.each(parsing.map(({ name, input }) => [name, input]))('%s is read as what it is', (name, input) => {
+it.each(parsing.map(({ name, input }) => [name, input]))('reads %s correctly', (name, input) => {
   const parsed = parseEvent(input);
   if (parsed.ok) throw new Error('This is no event.');
   if (name.startsWith('n_')) expect(parsed.reason).toMatch(NOT_JSON);
@@ -19,7 +19,7 @@ it.each(parsing.map(({ name, input }) => [name, input]))('%s is read as what it 
   else expect([NOT_JSON, NOT_AN_EVENT].some((reason) => reason.test(parsed.reason))).toBe(true);
 });
 
-it('whatever JSON stands in a field that nobody knows, the event is read as if it were not there', () => {
+it('ignores unknown fields of an event, whatever JSON they contain', () => {
   const event = JSON.stringify(payment());
   const plain = parseEvent(event);
   const values = [...parsing.filter(({ name }) => name.startsWith('y_')), ...transform];

@@ -99,7 +99,7 @@ async function ready(discord: Discord): Promise<Bot> {
   return bot;
 }
 
-it('whatever an interaction looks like, the bot goes on, and answers the next one', async () => {
+it('survives any interaction and responds to the next one', async () => {
   // Its time stands still: how long a busy machine takes to answer is no matter here.
   const discord = await startDiscord({
     limits: 'none',

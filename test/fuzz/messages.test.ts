@@ -106,7 +106,7 @@ async function taken(payload: object): Promise<void> {
   await answer.body.dump();
 }
 
-it('whatever the chain calls itself, Discord takes the message, and nobody is mentioned but the chosen roles', async () => {
+it('renders messages that Discord accepts and that mention only the chosen roles, whatever the chain contains', async () => {
   await fc.assert(
     fc.asyncProperty(alerts, fc.constantFrom('https://explorer.example', undefined), async (list, explorerUrl) => {
       const settings = { explorerUrl, nativeSymbol: undefined };
@@ -127,7 +127,7 @@ it('whatever the chain calls itself, Discord takes the message, and nobody is me
 });
 
 it.each(NAUGHTY.map((name, index) => [index, name]))(
-  'hostile name %i is shown harmlessly or not at all',
+  'shows the hostile name %i harmlessly or not at all',
   async (_index, name) => {
     const parsed = parseEvent(JSON.stringify(payment({ tokenName: name, tokenSymbol: name })));
     if (!parsed.ok) throw new Error(parsed.reason);
@@ -174,7 +174,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
   },
 );
 
-it('no body stops the router: each is told, counted or set aside', async () => {
+it('routes any body without stopping: each is posted, counted or quarantined', async () => {
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(bodies, { minLength: 1, maxLength: 8 }), async (list) => {

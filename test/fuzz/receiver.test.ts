@@ -68,7 +68,7 @@ const headers = fc.dictionary(
   { maxKeys: 6 },
 );
 
-it('every body and every header at the right path: 200, stored to the byte', async () => {
+it('returns 200 to every body and header at the right path, and stores each byte', async () => {
   await fc.assert(
     fc.asyncProperty(bodies, headers, fc.constantFrom('POST', 'PUT', 'PATCH'), async (body, head, method) => {
       expect(await post(`/hooks/${TOKEN}`, body, head, method)).toEqual({ status: 200, text: '{"ok":true}' });
@@ -104,7 +104,7 @@ const paths = fc.oneof(
   ),
 );
 
-it('every other path: 404, nothing stored, nothing echoed', async () => {
+it('returns 404 at every other path, without storing or echoing anything', async () => {
   const before = await stored();
   await fc.assert(
     fc.asyncProperty(paths, fc.constantFrom('POST', 'PUT', 'PATCH', 'GET', 'DELETE'), async (path, method) => {
@@ -132,7 +132,7 @@ function raw(bytes: Buffer): Promise<string> {
   });
 }
 
-it('bytes that are no HTTP: never a 5xx but for bodies that end half-way, and the next delivery is served', async () => {
+it('returns no 5xx to bytes that are not HTTP, except for incomplete bodies, and serves the next delivery', async () => {
   const line = fc.constantFrom(
     `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\n`,
     `POST /hooks/${TOKEN} HTTP/1.0\r\n`,

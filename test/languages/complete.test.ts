@@ -5,7 +5,7 @@ import { definitions, TRANSLATED, textsIn } from './files.ts';
 const PLURAL = /_(one|other)$/;
 
 describe.each(TRANSLATED)('in %s', (language) => {
-  it('every text is translated', () => {
+  it('has a translation of every text', () => {
     const texts = textsIn(language);
     // A form that is missing (`many`) falls back to `other`.
     const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
@@ -18,7 +18,7 @@ describe.each(TRANSLATED)('in %s', (language) => {
     expect(wanted.filter((key) => !texts.has(key))).toEqual([]);
   });
 
-  it('every command, option and choice is', () => {
+  it('has a translation of every command, option and choice', () => {
     const wordings = wordingsOf(language);
     const missing = definitions().filter(({ path, description }) => {
       const { name, description: told } = wordings[path] ?? {};

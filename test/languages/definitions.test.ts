@@ -13,12 +13,12 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
   const wordings = wordingsOf(language);
   const defined = definitions();
 
-  it('are of commands, options and choices that there are', () => {
+  it('translates only commands, options and choices that exist', () => {
     const known = new Set(defined.map(({ path }) => path));
     expect(Object.keys(wordings).filter((path) => !known.has(path))).toEqual([]);
   });
 
-  it('are what Discord takes', () => {
+  it('translates definitions within Discord’s limits', () => {
     const wrong = defined.flatMap(({ path, kind, description }) => {
       const { name, description: told } = wordings[path] ?? {};
       const free = kind === 'choice' || kind === 'message command';
@@ -33,7 +33,7 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
     expect(wrong).toEqual([]);
   });
 
-  it('promise no default where an option that is left out changes nothing', () => {
+  it('promises no default for an option that changes nothing when it is left out', () => {
     const withDefault = defined.filter(
       ({ path, description }) => path.startsWith('subscription add ') && description?.includes('(default: '),
     );
@@ -45,7 +45,7 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
     }
   });
 
-  it('call no two things the same', () => {
+  it('gives no two things the same name', () => {
     const names = defined.map(({ path, parent, name }) => `${parent} → ${wordings[path]?.name ?? name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe('registration', () => {
     data: define('x', 'x').setDescriptionLocalizations({ de: german }),
   });
 
-  it('sends every language, and nothing again that Discord has', async () => {
+  it('registers every language, and nothing again that Discord already has', async () => {
     discord = await startDiscord({ limits: 'none' });
     const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
     expect(await registerCommands(rest, discord.botId, commands)).toBe('registered');
@@ -68,7 +68,7 @@ describe('registration', () => {
     expect(await registerCommands(rest, discord.botId, commands)).toBe('unchanged');
   });
 
-  it('counts another word in one language as a change', async () => {
+  it('counts a changed word in one language as a change', async () => {
     discord = await startDiscord({ limits: 'none' });
     const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
     const outcomes = [];

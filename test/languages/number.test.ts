@@ -14,12 +14,12 @@ it.each<[Language, string, string, string, string]>([
   ['de', '1.234,5', '12.345', '1.234.567,891', '0,000000000000000001'],
   ['ja', '1,234.5', '12,345', '1,234,567.891', '0.000000000000000001'],
   ['zh-CN', '1,234.5', '12,345', '1,234,567.891', '0.000000000000000001'],
-])('a number in %s is written as its readers write it: %s', (language, ...written) => {
+])('writes a number in %s in its readers’ format: %s', (language, ...written) => {
   const digits = ['1234.5', '12345', '1234567.891', '0.000000000000000001'];
   expect(digits.map((one) => writeNumber(one, language))).toEqual(written);
 });
 
-it.each(languages)('a number in %s keeps every digit, and is grouped as Intl groups it', (language) => {
+it.each(languages)('keeps every digit of a number in %s and groups it as Intl does', (language) => {
   const decimals = fc.stringMatching(/^\d{1,255}$/);
   const whole = fc.bigInt({ min: 0n, max: 10n ** 400n });
   fc.assert(
@@ -32,13 +32,13 @@ it.each(languages)('a number in %s keeps every digit, and is grouped as Intl gro
   );
 });
 
-it('a number that may be typed again has nothing between its thousands', () => {
+it('writes a number that may be typed again without separators between thousands', () => {
   const written = languages.map((language) => writeUngrouped('1234567.0500', language));
   expect(new Set(written)).toEqual(new Set(['1234567.0500', '1234567,0500']));
   expect(writeUngrouped('1234', 'de')).toBe('1234');
 });
 
-it('counts in texts are written like the amounts beside them', () => {
+it('writes counts in texts like the amounts beside them', () => {
   for (const language of languages)
     for (const count of [999, 1_000, 12_345, 1_234_567])
       expect(translator(language)('setup.check.unseen', { count })).toContain(writeNumber(String(count), language));

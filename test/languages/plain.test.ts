@@ -34,11 +34,11 @@ function faultsOf(text: string): string[] {
 }
 
 describe('English texts', () => {
-  it('use none of the wordings that plain English refuses in a message', () => {
+  it('finds no refused wording in an English message', () => {
     expect([...textsIn('en-US').values()].flatMap(faultsOf)).toEqual([]);
   });
 
-  it('use none of the wordings that plain English refuses in a command, an option or a choice', () => {
+  it('finds no refused wording in an English command, option or choice', () => {
     const written = definitions().flatMap(({ name, kind, description }) => [
       ...(kind === 'choice' ? [name] : []),
       ...(description === null ? [] : [description]),
@@ -61,11 +61,11 @@ describe('English texts', () => {
     'There is none at the moment; it is noted as `{{id}}`.',
     '-# {{count, number}} more address has no room in this menu.',
     'Take the name of an address away',
-  ])('refuse the old wording “%s”', (old) => {
+  ])('refuses the old wording “%s”', (old) => {
     expect(faultsOf(old)).not.toEqual([]);
   });
 
-  it('keep “id” in code and in a mention’s form', () => {
+  it('accepts “id” in code and in a mention’s form', () => {
     expect(faultsOf('Write it as `<#id>` or `id`.')).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ describe('who reads it', () => {
     for (const userId of [seed.ada, seed.mia]) speak(userId, 'en-US');
   });
 
-  it('gets a private answer in their own language', async () => {
+  it('replies in private in the person’s own language', async () => {
     speak(seed.mia, 'ja');
     const answer = await world.use('help', {}, { as: seed.mia });
     const text = textOf(answer);
@@ -55,7 +55,7 @@ describe('who reads it', () => {
     expect(text).toContain(token!.description);
   });
 
-  it('gets a public answer in the server’s language, and their own copy in theirs', async () => {
+  it('replies in public in the server’s language, and gives people a copy in theirs', async () => {
     speak(seed.mia, 'de');
     const found = await world.use('provider search', { category: 'apis' }, { as: seed.ada });
     expect(textOf(found)).toContain('7 fournisseurs · page 1 sur 2');
@@ -66,7 +66,7 @@ describe('who reads it', () => {
     expect(textOf(turned)).toContain('7 fournisseurs · page 2 sur 2');
   });
 
-  it('gets a refusal in their own language, however it came about', async () => {
+  it('refuses in the person’s own language, whatever the reason', async () => {
     speak(seed.mia, 'de');
     const refused = await world.use('status', {}, { as: seed.mia });
     expect(textOf(refused)).toContain('**Server verwalten**');
@@ -74,7 +74,7 @@ describe('who reads it', () => {
     expect(textOf(misspelt)).toBe(translator('de')('address.form'));
   });
 
-  it('gets alerts in the language that the server has in Discord, unless another is chosen', async () => {
+  it('posts alerts in the server’s language in Discord, unless another is chosen', async () => {
     const told = async (): Promise<string> => {
       await world.use('subscription test', { subscription: B });
       return shownIn(world.discord.messages(harbor.whales).at(-1)!.message)[0]!.text;
@@ -86,7 +86,7 @@ describe('who reads it', () => {
     await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 
-  it('gets the language of the server’s settings before that of its Discord', async () => {
+  it('prefers the language of the server’s settings to that of its Discord', async () => {
     await world.store.guilds.changeSettings(harbor.id, { language: 'es-ES' });
     expect(textOf(await world.use('provider categories'))).toContain('2 categorías');
     await world.store.guilds.changeSettings(harbor.id, { language: null });
@@ -116,7 +116,7 @@ const usable = all.flatMap(({ path, kind }) => {
 });
 
 describe.each(Object.keys(LANGUAGES) as Language[])('in %s', (language) => {
-  it('Discord takes the answer of every command', async () => {
+  it('sends replies that Discord accepts to every command', async () => {
     speak(seed.ada, language);
     settle(language);
     world.logged.length = 0;

@@ -42,11 +42,11 @@ function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
 describe.each(TRANSLATED)('the texts in %s', (language) => {
   const texts = textsIn(language);
 
-  it('are translations of something, in the plural forms of the language', () => {
+  it('translates only existing texts, in the plural forms of the language', () => {
     expect([...texts.keys()].filter((key) => originalOf(language, key) === undefined)).toEqual([]);
   });
 
-  it('have the same values, commands, warnings and line breaks', () => {
+  it('keeps the values, commands, warnings and line breaks of each text', () => {
     const options = definitions().filter(({ kind }) => kind === 'option');
     const wordings = wordingsOf(language);
     const names = new Set(options.flatMap(({ path, name }) => [name, wordings[path]?.name ?? name]));
@@ -58,25 +58,25 @@ describe.each(TRANSLATED)('the texts in %s', (language) => {
     expect(differing).toEqual([]);
   });
 
-  it('are neither empty nor English', () => {
+  it('leaves no text empty or in English', () => {
     const sentence = /[a-z]{3,} [a-z]{2,} [a-z]{3,} [a-z]{2,}/i;
     const same = [...texts].filter(([key, text]) => !text.trim() || (sentence.test(text) && text === english.get(key)));
     expect(same).toEqual([]);
   });
 
-  it('name commands as Discord shows them', () => {
+  it('names commands as Discord shows them', () => {
     const { noAccess } = textsOf(language).dispatcher as { noAccess: string };
     const { setup, 'setup server': server } = wordingsOf(language);
     expect(noAccess).toContain(`\`/${setup?.name ?? 'setup'} ${server?.name ?? 'server'}\``);
   });
 });
 
-it('a number that has no form of its own is told in the same language', () => {
+it('uses the same language for a number without its own plural form', () => {
   expect(translator('fr')('provider.categories', { count: 1_000_000 })).toBe('1\u202f000\u202f000 catégories');
   expect(translator('fr')('provider.categories', { count: 0 })).toBe('0 catégorie');
 });
 
-it('in French no mark stands alone on a new line', () => {
+it('keeps punctuation marks off the start of a line in French', () => {
   const described = Object.entries(wordingsOf('fr')).map(
     ([path, { description = '' }]) => [path, description] as const,
   );

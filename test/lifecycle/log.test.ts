@@ -10,7 +10,7 @@ import { launch, startBot, temporaryFile } from './bot.ts';
 /** What a refused delivery's line is at least. */
 const LINE_LENGTH = 130;
 
-it('a log that nobody reads holds up neither deliveries nor a stop', async () => {
+it('delays neither deliveries nor a stop when nobody reads the log', async () => {
   const bot = await startBot(temporaryFile(), { RECEIVER_SOURCE_CHECK: 'enforce' });
   bot.unread();
   // More than the pipe and both of its ends take.
@@ -21,7 +21,7 @@ it('a log that nobody reads holds up neither deliveries nor a stop', async () =>
   expect(await bot.exited).toEqual([0, null]);
 });
 
-it('a log that cannot be written holds up neither the bot nor its stop', async () => {
+it('delays neither the bot nor its stop when the log cannot be written', async () => {
   const file = temporaryFile();
   const [port] = (await freePorts(1)).map(String) as [string];
   const { bot, exited } = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
@@ -34,7 +34,7 @@ it('a log that cannot be written holds up neither the bot nor its stop', async (
   expect(await exited).toEqual([0, null]);
 });
 
-it('a terminal that is closed stops the bot in order, and SIGUSR1 opens no debugger', async () => {
+it('stops in order when the terminal is closed, and opens no debugger on SIGUSR1', async () => {
   const bot = await startBot(temporaryFile());
   const told = bot.said('ignoring SIGUSR1');
   bot.kill('SIGUSR1');
@@ -43,7 +43,7 @@ it('a terminal that is closed stops the bot in order, and SIGUSR1 opens no debug
   expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
 });
 
-it('what was logged last is written before the end', () => {
+it('writes the last log lines before the end', () => {
   const url = pathToFileURL(resolve('src/log.ts')).href;
   const words = "for (const word of ['the first', 'the last']) log.info(word)";
   const code = `const log = (await import('${url}')).openLog('info'); ${words}; process.exit(3);`;

@@ -51,7 +51,7 @@ async function start(prepare: (discord: Discord) => void = () => undefined, cloc
   };
 }
 
-it('a clock that is set back by a minute makes no equal transfer a repeat, and no delivery come before the last', async () => {
+it('keeps identity and order of deliveries when the clock is set back by a minute', async () => {
   let wrong = 0;
   const { post, reaches, store } = await start(undefined, { ...systemClock, now: () => systemClock.now() + wrong });
   await post('x');
@@ -80,7 +80,7 @@ describe('the operator’s page', () => {
         .map((cell) => cell.trim().replaceAll('**', '')),
     );
 
-  it('explains each metric, each reason and each part once: when it alarms, what it means, what to do', async () => {
+  it('explains each metric, reason and part once in the manual: when it alarms, what it means, what to do', async () => {
     const { metrics, get } = await start();
     const keys = [...(await metrics()).keys()];
     const names = new Set(keys.map((key) => key.replace(/(_bucket|_sum|_count)?(\{.*)?$/, '')));
@@ -93,7 +93,7 @@ describe('the operator’s page', () => {
     }
   });
 
-  it('explains every message of the log that warns of something or tells an error', () => {
+  it('explains every warning and error of the log in the manual', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const source = files.map((name) => readFileSync(join('src', name), 'utf8')).join('\n');
     const calls = source.match(/\blog\??\.(?:warn|error)\((?:[^()]|\([^()]*\))*\)/g)!;
@@ -107,7 +107,7 @@ describe('the operator’s page', () => {
     expect(messages.filter((message) => !told(message))).toEqual([]);
   });
 
-  it('names no metric, state or reason that is not there', async () => {
+  it('documents no metric, state or reason that does not exist', async () => {
     const keys = [...(await (await start()).metrics()).keys()].join('\n');
     const named = page.match(/ledgerbell_(?!default\b)[a-z_]+|(?:state|reason)="[a-z-]+"/g)!;
     expect(named.length).toBeGreaterThan(20);
@@ -116,7 +116,7 @@ describe('the operator’s page', () => {
 });
 
 describe('the figures', () => {
-  it('tell what came, what was refused, and what could not be understood', async () => {
+  it('shows in the metrics what arrived, what was refused, and what could not be understood', async () => {
     const { post, reaches, metrics, file } = await start();
     expect([await post('xyz'), await post('x', 'another-token')]).toEqual([200, 404]);
     const now = await reaches('quarantined', 1);
@@ -135,7 +135,7 @@ describe('the figures', () => {
     expect((await metrics()).get('ledgerbell_last_backup_timestamp_seconds')).toBeGreaterThan(1e9);
   });
 
-  it('tell of a channel that cannot be written to, and of its alerts; the bot is ready all the same', async () => {
+  it('shows in the metrics a channel that cannot be written to and its alerts, while the bot stays ready', async () => {
     const { post, reaches, discord, get, store } = await start();
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
@@ -159,7 +159,7 @@ describe('the figures', () => {
     ['breaker_open', 1, { kind: 'cloudflare', status: 403 }, 'held back after refusals'],
     ['authorized', 0, { kind: 'error', status: 401, code: 0 }, 'Discord refuses the token'],
   ] as const)(
-    'tell that sending stopped (%s); the bot is not ready, and receives',
+    'shows that sending stopped (%s) while the bot keeps receiving and is not ready',
     async (name, value, fault, detail) => {
       const { post, reaches, discord, get } = await start();
       discord.fault({ fault, path: MESSAGES });
@@ -176,7 +176,7 @@ describe('the figures', () => {
     },
   );
 
-  it('tell how long the only alert of a channel has waited for Discord', async () => {
+  it('shows how long a channel’s only alert has waited for Discord', async () => {
     const { post, discord, metrics } = await start();
     discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
     await post(JSON.stringify(payment()));
@@ -184,7 +184,7 @@ describe('the figures', () => {
     await until(async () => (await metrics()).get('ledgerbell_outbox_oldest_seconds') !== 0);
   });
 
-  it('tell that the gateway is away from the start: commands do not answer, and alerts go out all the same', async () => {
+  it('shows that the gateway is down from the start, while alerts are posted and commands are not', async () => {
     const { post, discord, get } = await start((standIn) => void standIn.fault({ fault: { kind: 'gateway-down' } }));
     await post(JSON.stringify(payment()));
     await discord.until(() => discord.messages(CHANNEL).length === 1);
@@ -195,7 +195,7 @@ describe('the figures', () => {
     ]);
   });
 
-  it('tell that the gateway refuses the token before anything is sent, until something was', async () => {
+  it('shows that the gateway refuses the token until a message is sent', async () => {
     const refused = { fault: { kind: 'error', status: 401, code: 0 }, path: '/gateway/bot' } as const;
     const { post, reaches, get } = await start((standIn) => void standIn.fault(refused));
     await reaches('authorized', 0);
@@ -207,14 +207,14 @@ describe('the figures', () => {
     expect(await parts()).toMatchObject({ discord, sending: { ready: true } });
   });
 
-  it('tell of dead letters', async () => {
+  it('shows dead letters in the metrics', async () => {
     const { post, reaches, discord } = await start();
     discord.fault({ fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid' }, path: MESSAGES });
     await post(JSON.stringify(payment()));
     await reaches('dead_letters', 1);
   });
 
-  it('elsewhere say what is here', async () => {
+  it('shows the same figures in the metrics and in Discord', async () => {
     const { status, text } = await (await start()).get('/');
     expect([status, text]).toEqual([404, '{"ok":false,"error":"Here are /healthz, /readyz and /metrics."}']);
   });

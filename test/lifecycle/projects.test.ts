@@ -66,7 +66,7 @@ async function post(receiver: string, token: string, body: string): Promise<numb
   return answer.statusCode;
 }
 
-it('a server’s own receiver URL reaches that server only, through restarts and a lost key, until it is erased', async () => {
+it('limits a server’s own receiver URL to that server, through restarts and a lost key, until it is erased', async () => {
   const { discord, file, start, use, fill, press, ready, lines } = await world();
   let bot = await start();
   await ready();
@@ -124,7 +124,7 @@ it('a server’s own receiver URL reaches that server only, through restarts and
   expect(logs.join('')).toContain('setup project');
 });
 
-it('what one server’s project sends and nobody understands closes that server’s URL only', async () => {
+it('closes only one server’s URL when its project sends unreadable bodies', async () => {
   const file = temporaryFile();
   const project = { guildId: orchid.id, projectId: 'p', sealed: Buffer.from('x') };
   await beside(file, async (store) => {
@@ -136,7 +136,7 @@ it('what one server’s project sends and nobody understands closes that server�
   await accepted(() => bot.post('more'));
 });
 
-it('a new SECRETS_KEY before the old one seals every stored project anew, and before a wrong one says so', async () => {
+it('reseals every stored project with a new SECRETS_KEY in front of the old one, and reports a wrong one', async () => {
   const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const file = temporaryFile();
   const sealed = createSeal([old]).seal('{}', orchid.id);
@@ -158,7 +158,7 @@ it('a new SECRETS_KEY before the old one seals every stored project anew, and be
   expect(createSeal([fresh]).open(after!.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });
 
-it('a key file that holds no key ends the start with what to do, and gives the database back', async () => {
+it('ends the start with what to do when a key file contains no key, and releases the database', async () => {
   const file = temporaryFile();
   writeFileSync(join(dirname(file), 'secrets.key'), 'half a k');
   const { code, stderr } = await startInVain(file);

@@ -55,7 +55,7 @@ async function pass(ms: number): Promise<void> {
 const noted = () => store().erasure.removed(Number.MAX_SAFE_INTEGER);
 const watched = async () => (await store().subscriptions.list(harbor.id)).map(({ guildId }) => guildId);
 
-it('a server that removed the bot while that was stopped is erased after thirty days, once Discord confirms it', async () => {
+it('erases a server that removed the stopped bot after thirty days, once Discord confirms it', async () => {
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   app = await startHere(file, discord, clock);
   await until(async () => (await noted()).length === 1);
@@ -79,7 +79,7 @@ it('a server that removed the bot while that was stopped is erased after thirty 
   expect(await post(app, 'gone', OWN)).toBe(404);
 });
 
-it('a server that has the bot after all is not erased, whatever was missed', async () => {
+it('erases no server that the bot is in after all', async () => {
   app = await startHere(file, discord, clock);
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   await until(async () => (await noted()).length === 1);

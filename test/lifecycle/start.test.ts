@@ -17,7 +17,7 @@ const CHANNEL = seed.harbor.alerts;
 /** Makes an empty database. */
 const makeEmpty = async (file: string): Promise<void> => (await openStore(file)).close();
 
-it('a second process on the same file ends with a message that names the file; the first one goes on', async () => {
+it('ends a second process on the same file with a message that names the file, while the first one continues', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   const { code, stderr } = await startInVain(file);
@@ -27,7 +27,7 @@ it('a second process on the same file ends with a message that names the file; t
   await accepted(() => bot.post('still here'));
 });
 
-it('a database of a newer version ends the start with a message, and is not touched', async () => {
+it('ends the start on a database of a newer version without touching it', async () => {
   const file = temporaryFile();
   await makeEmpty(file);
   const schema = makeNewer(file);
@@ -37,7 +37,7 @@ it('a database of a newer version ends the start with a message, and is not touc
   expect(isNewer(file)).toBe(true);
 });
 
-it('a port that is in use ends the start with a message, and gives the database back', async () => {
+it('ends the start on a port in use with a message, and releases the database', async () => {
   const file = temporaryFile();
   const bot = await startBot(temporaryFile());
   const port = new URL(bot.receiver).port;
@@ -47,7 +47,7 @@ it('a port that is in use ends the start with a message, and gives the database 
   await makeEmpty(file);
 });
 
-it('names at its start the services that are not configured, its database, and whether that is new', async () => {
+it('logs at its start which services are off, its database, and whether that is new', async () => {
   const file = temporaryFile();
   for (const beginning of [`no database found`, 'started']) {
     const bot = await startBot(file, { EXPLORER_API_URL: 'http://127.0.0.1:9' });
@@ -59,21 +59,21 @@ it('names at its start the services that are not configured, its database, and w
   }
 });
 
-it('a path token that may be guessed ends the start with exit code 78', async () => {
+it('ends the start with exit code 78 on a path token that can be guessed', async () => {
   const { code, stderr } = await startInVain(temporaryFile(), { RECEIVER_TOKEN: 'fifteen-letters' });
   expect(code).toBe(78);
   expect(stderr).toMatch(/RECEIVER_TOKEN: must be 16 to 100/);
   expect(stderr).not.toContain('fifteen-letters');
 });
 
-it('an explorer that cannot be linked works and is warned of', async () => {
+it('warns of an explorer that cannot be linked, and uses it', async () => {
   const bot = await startBot(temporaryFile(), { EXPLORER_URL: 'http://explorer:4000' });
   await accepted(() => bot.post('any'));
   const said = bot.log.map(({ msg }) => msg);
   expect(said).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
 });
 
-it('a start goes on with the erasing of a server that a crash broke off', async () => {
+it('continues the erasure of a server that a crash interrupted', async () => {
   const file = temporaryFile();
   await beside(file, async ({ audit, erasure }) => {
     for (const guildId of ['gone', 'stays'])
@@ -86,7 +86,7 @@ it('a start goes on with the erasing of a server that a crash broke off', async 
   expect(await entries('stays')).toBe(1);
 });
 
-it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
+it('ends the start with the variable to fix on a foreign host or a file that is not a database', async () => {
   const other = temporaryFile();
   writeFileSync(other, 'A file of somebody else, who would miss it.');
   mkdirSync(`${other}.folder`);
@@ -107,7 +107,7 @@ it('a host that is not here, and what is no database, end the start with the var
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
-it('a damaged database ends the start with what to put in its place, and stays as it is', async () => {
+it('ends the start on a damaged database with what to restore, and leaves it unchanged', async () => {
   const file = temporaryFile();
   await makeEmpty(file);
   const bytes = readFileSync(file);
@@ -122,7 +122,7 @@ it('a damaged database ends the start with what to put in its place, and stays a
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
 
-it('files that this user may not write or read end the start with what to mend', async () => {
+it('ends the start on files that this user may not write or read, with what to fix', async () => {
   const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
   await makeEmpty(readOnly);
   chmodSync(readOnly, 0o444);
@@ -140,7 +140,7 @@ it('files that this user may not write or read end the start with what to mend',
   expect([file.code, key.code, place.code]).toEqual([78, 78, 78]);
 });
 
-it('what the bot makes is for its user alone, as is from then on what an older version left open to everybody', async () => {
+it('creates files for its user only, and closes what an older version left open to everybody', async () => {
   const file = temporaryFile();
   const folder = dirname(file);
   const key = join(folder, 'secrets.key');
@@ -205,7 +205,7 @@ async function resumes(file: string, waiting: (backlog: Backlog) => number): Pro
   await delivered;
 }
 
-it('a start with 100,000 deliveries that wait to be routed tells the first of them at once', async () => {
+it('posts the first of 100,000 deliveries that wait at the start at once', async () => {
   const file = temporaryFile();
   const event = payment();
   const receivedAt = Date.UTC(2026, 0, 1);
@@ -216,7 +216,7 @@ it('a start with 100,000 deliveries that wait to be routed tells the first of th
   await resumes(file, ({ inbox }) => inbox.waiting);
 });
 
-it('a start with 100,000 alerts that wait for their message sends the first of them at once', async () => {
+it('posts the first of 100,000 alerts that wait at the start at once', async () => {
   const file = temporaryFile();
   const place = { guildId: seed.harbor.id, channelId: CHANNEL };
   await fill(file, ({ routing }, numbers) =>
@@ -231,7 +231,7 @@ it('a start with 100,000 alerts that wait for their message sends the first of t
   await resumes(file, ({ alerts }) => alerts.due + alerts.held);
 });
 
-it('answers every command that is used in the moment of the connection, before the bot has loaded any', async () => {
+it('replies to every command at the moment of the connection, before any command is loaded', async () => {
   const file = temporaryFile();
   const discord = await standIn();
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };

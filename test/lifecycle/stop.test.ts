@@ -9,7 +9,7 @@ import { accepted, HALF, startBot, temporaryFile } from './bot.ts';
 
 const STOPPED = Symbol('no connection');
 
-it('SIGTERM under load: ends with 0 within 8 s; every delivery is stored, refused with 503, or gets no connection', async () => {
+it('ends with 0 within 8 s of SIGTERM under load, and stores or refuses every delivery', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   // Connections that would stay for ever: idle ones, and ones with half a body.
@@ -43,7 +43,7 @@ it('SIGTERM under load: ends with 0 within 8 s; every delivery is stored, refuse
   expect(answered.filter((body) => !kept.has(body))).toEqual([]);
 });
 
-it('a delivery that is on its way at SIGTERM is stored and answered', async () => {
+it('stores and acknowledges a delivery that is in flight at SIGTERM', async () => {
   const file = temporaryFile();
   // How long this machine takes is no matter: what may take two seconds may take 20 here.
   const bot = await startBot(file, { SLOW: '10' });
@@ -63,7 +63,7 @@ it('a delivery that is on its way at SIGTERM is stored and answered', async () =
   await expect(request(bot.receiver)).rejects.toThrow('ECONNREFUSED');
 });
 
-it('a message on its way at SIGTERM, to a Discord that does not answer: ends with 0; the next start tells it once', async () => {
+it('ends with 0 when Discord does not respond to a message at SIGTERM, and posts it once after the next start', async () => {
   const file = temporaryFile();
   const discord = await startDiscord({ limits: 'none' });
   onTestFinished(() => discord.close());
@@ -83,7 +83,7 @@ it('a message on its way at SIGTERM, to a Discord that does not answer: ends wit
   expect(discord.messages(seed.harbor.alerts).map(({ message }) => shownIn(message).length)).toEqual([1, 1]);
 });
 
-it('a second SIGTERM changes nothing; SIGINT stops as well', async () => {
+it('ignores a second SIGTERM, and stops on SIGINT too', async () => {
   const bot = await startBot(temporaryFile());
   const stopping = bot.said('stopping');
   bot.kill('SIGINT');

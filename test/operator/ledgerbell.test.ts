@@ -67,7 +67,7 @@ describe('ledgerbell check', () => {
     expect(stdout).not.toContain('a-token-that-is-wrong');
   });
 
-  it('says that a database is damaged, and what to do', async () => {
+  it('reports a damaged database and what to do', async () => {
     writeFileSync(file, 'This is no database.');
     const { code, stdout } = await ledgerbell(['check']);
     expect([code, stdout]).toEqual([
@@ -76,7 +76,7 @@ describe('ledgerbell check', () => {
     ]);
   });
 
-  it('tells a refused key, a page instead of an interface, and a foreign program at the public address apart', async () => {
+  it('distinguishes a refused key, a page instead of an interface, and a foreign program at the public address', async () => {
     const page = await startServer(200, '<html>Welcome</html>');
     const { code, stdout } = await ledgerbell(['check'], {
       NOTIFICATION_URL: await startServer(401, '{"error":"Unauthorized"}'),

@@ -37,14 +37,14 @@ describe('a channel without permissions', () => {
     await expect.poll(state, { message: 'the states of the channels' }).toEqual(['parked']);
   });
 
-  it('is tried again after 15 minutes, an hour, and every six hours; not sooner for what comes meanwhile', async () => {
+  it('retries a parked channel after 15 minutes, an hour, and every six hours, whatever arrives', async () => {
     await pipeline.pay(2);
     await pipeline.pass(20 * HOUR, MINUTE);
     expect(tries(MINUTE)).toEqual([0, 15, 75, 435, 795, 1155]);
     expect(await letters()).toEqual([]);
   });
 
-  it('is tried at once when its permissions change, also after a restart', async () => {
+  it('retries a parked channel at once when its permissions change, also after a restart', async () => {
     await pipeline.restart();
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     await pipeline.idle();
@@ -58,7 +58,7 @@ describe('a channel without permissions', () => {
     await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
   });
 
-  it('keeps each alert for seven days; then it is a dead letter, and what is younger still waits', async () => {
+  it('keeps a parked channel’s alerts for seven days each, then dead-letters them', async () => {
     await pipeline.pass(5 * DAY, HOUR);
     await pipeline.pay(2);
     await pipeline.pass(DAY, HOUR);
@@ -78,7 +78,7 @@ describe('a channel without permissions', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
 
-  it('is tried at the next look when a dead letter is put back, whatever else waits there', async () => {
+  it('retries a parked channel at the next rescan after a dead letter is replayed', async () => {
     await pipeline.pass(5 * DAY, HOUR);
     await pipeline.pay(2);
     await untilDead(HOUR);
@@ -90,14 +90,14 @@ describe('a channel without permissions', () => {
     await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
   });
 
-  it('is not tried at a look for any other reason', async () => {
+  it('retries a parked channel at a rescan for no other reason', async () => {
     const before = tries(MINUTE).length;
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(tries(MINUTE)).toHaveLength(before);
   });
 
-  it('is tried at once when a dead letter is put back, also beside a stopped bot', async () => {
+  it('retries a parked channel at once when a dead letter is replayed, also beside a stopped bot', async () => {
     await pipeline.pass(7 * DAY, HOUR);
     await untilDead(HOUR);
     const [letter] = await letters();
@@ -110,7 +110,7 @@ describe('a channel without permissions', () => {
 });
 
 describe('a channel or server that is gone', () => {
-  it('keeps each alert for thirty days; then it is a dead letter, and its subscriptions stay', async () => {
+  it('keeps the alerts of a deleted channel for thirty days each, then dead-letters them, and keeps its subscriptions', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
@@ -126,7 +126,7 @@ describe('a channel or server that is gone', () => {
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });
 
-  it('is sent nothing in a server that is known to have removed the bot', async () => {
+  it('sends nothing to a server that is known to have removed the bot', async () => {
     await pipeline.pay(1);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
     pipeline.deliverer.guildRemoved(HARBOR);
@@ -144,7 +144,7 @@ describe('a channel or server that is gone', () => {
       .toEqual([['1', '2'], ['2'], []]);
   });
 
-  it('is told again in such a server as soon as Discord takes a message there', async () => {
+  it('posts in such a server again as soon as Discord accepts a message there', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     await pipeline.pay(1);
     await pipeline.pass(15 * MINUTE);
@@ -154,7 +154,7 @@ describe('a channel or server that is gone', () => {
     await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1', '2'], []]);
   });
 
-  it('is the same for a server that removed the bot, also across restarts, until it is back', async () => {
+  it('keeps a server that removed the bot unreachable across restarts until the bot is back', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
@@ -173,7 +173,7 @@ describe('a channel or server that is gone', () => {
   });
 });
 
-it('a server that removed the bot is known to a later process too, whatever came before it', async () => {
+it('remembers in a later process that a server removed the bot', async () => {
   await pipeline.pay(1);
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
@@ -194,7 +194,7 @@ it('a server that removed the bot is known to a later process too, whatever came
   await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
 });
 
-it('a server that removed the bot while that was stopped keeps its alerts as long as any other that did', async () => {
+it('keeps the alerts of a server that removed the stopped bot as long as any other’s', async () => {
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.restart();
   // Some are tried before the session begins.
@@ -213,7 +213,7 @@ it('a server that removed the bot while that was stopped keeps its alerts as lon
     .toEqual([['1', '2'], ['2'], []]);
 });
 
-it('a server that has the bot again finds its channels tried when a session begins, if nobody told of it', async () => {
+it('retries the channels of a server that has the bot again when a session begins', async () => {
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.pay(1);
@@ -229,7 +229,7 @@ it('a server that has the bot again finds its channels tried when a session begi
 });
 
 describe('Discord that does not answer', () => {
-  it('is tried with growing waits, a minute at most, for 72 hours; then the line is a dead letter', async () => {
+  it('retries an unresponsive Discord with growing waits up to a minute for 72 hours, then dead-letters the alert', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.pass(5 * MINUTE);
@@ -246,7 +246,7 @@ describe('Discord that does not answer', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
   });
 
-  it('makes each line of a digest a dead letter, and keeps no copy of the digest with each', async () => {
+  it('makes each alert of a digest a dead letter, without a copy of the digest for each', async () => {
     await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
     for (let n = 1; n <= 3; n++) await pipeline.pay(n);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: WHALES });
@@ -255,7 +255,7 @@ describe('Discord that does not answer', () => {
     expect(await letters()).toMatchObject([dead, dead, dead]);
   });
 
-  it('leaves the other channels alone meanwhile', async () => {
+  it('delays no other channel while one gets no response', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     for (let n = 1; n <= 3; n++) {

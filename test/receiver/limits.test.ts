@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 describe('methods', () => {
   const others = METHODS.filter((method) => !['POST', 'PUT', 'PATCH', 'CONNECT'].includes(method));
 
-  it('of every other name: 405 at the right path, 404 at any other', async () => {
+  it('returns 405 to other methods at the right path, and 404 at any other', async () => {
     const receiver = await startReceiver();
     for (const method of others) {
       const lines: string[] = [];
@@ -30,7 +30,7 @@ describe('methods', () => {
 });
 
 describe('size', () => {
-  it('announced as more than 1 MiB: 413 before any of it was sent', async () => {
+  it('returns 413 to an announced length of more than 1 MiB before any of it was sent', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     socket.write(head(MIB + 1));
@@ -38,7 +38,7 @@ describe('size', () => {
     expect(receiver.refused).toEqual(['too-large']);
   });
 
-  it('not announced: 413 once it passes 1 MiB, and nothing is stored', async () => {
+  it('returns 413 once an unannounced body passes 1 MiB, and stores nothing', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     socket.write(`POST ${HOOK} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -48,7 +48,7 @@ describe('size', () => {
     expect(await receiver.stored()).toEqual([]);
   });
 
-  it('a chunked body of 1 MiB is stored whole', async () => {
+  it('stores a chunked body of 1 MiB completely', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     const chunk = `${(MIB / 16).toString(16)}\r\n${'x'.repeat(MIB / 16)}\r\n`;
@@ -60,7 +60,7 @@ describe('size', () => {
 });
 
 describe('overload', () => {
-  it('64 requests that wait: the next one is refused at once, and taken again as soon as they are gone', async () => {
+  it('refuses the next request at once while 64 wait, and accepts requests again afterwards', async () => {
     let time = 0;
     const receiver = await startReceiver({ now: () => time });
     const sockets = [];
@@ -89,7 +89,7 @@ describe('overload', () => {
 });
 
 describe('overload of one server’s URL', () => {
-  it('leaves the others’ open', async () => {
+  it('keeps other servers’ URLs open while one is overloaded', async () => {
     let time = 0;
     const receiver = await startReceiver({ now: () => time });
     const other = `/hooks/${OTHER_TOKEN}`;
@@ -117,14 +117,14 @@ describe('overload by many servers’ URLs', () => {
     return async (scope: number) => (await receiver.post(`/hooks/${tokenOf(scope)}`, 'x')).status;
   }
 
-  it('64 that wait for a tenth of a second close a URL at which 16 of them are', async () => {
+  it('closes a URL that has 16 of the 64 requests that wait for a tenth of a second', async () => {
     const post = await waiting([16, 15, 15, 18], 100);
     expect([await post(0), await post(1), await post(4)]).toEqual([503, 200, 200]);
     const early = await waiting([64], 99);
     expect(await early(0)).toBe(200);
   });
 
-  it('128 close all', async () => {
+  it('closes every URL while 128 requests wait', async () => {
     const few = await waiting(Array(8).fill(15).concat(7), 100);
     expect([await few(0), await few(9)]).toEqual([200, 200]);
     const many = await waiting(Array(8).fill(15).concat(8), 100);
@@ -133,7 +133,7 @@ describe('overload by many servers’ URLs', () => {
 });
 
 describe('a commit that takes longer than 2 s', () => {
-  it('503 in time; what is stored after all is owed, so that the retry pays it', async () => {
+  it('returns 503 in time when a commit takes too long, and counts the retry as the stored delivery’s repeat', async () => {
     const release = Promise.withResolvers<void>();
     const slow = (store: Store): Store => ({
       ...store,
@@ -163,7 +163,7 @@ describe('a commit that takes longer than 2 s', () => {
 describe('connections', () => {
   const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
-  it('that send no complete header in time are closed, at the first byte or before it', async () => {
+  it('closes connections that send no complete header in time, at the first byte or before it', async () => {
     const receiver = await startReceiver({ headers: { headersTimeout: 50, connectionsCheckingInterval: 10 } });
     const [silent, slow] = [await receiver.open(), await receiver.open()];
     const both = [silent, slow].map((socket) => closed(socket.resume()));
@@ -172,7 +172,7 @@ describe('connections', () => {
     expect((await receiver.post(HOOK, 'x')).status).toBe(200);
   });
 
-  it('beyond the limit are closed and counted, and taken again as soon as others end', async () => {
+  it('closes and counts connections beyond the limit, and accepts new ones as soon as others end', async () => {
     const receiver = await startReceiver({ maxConnections: 2 });
     const open = [await receiver.open(), await receiver.open()];
     await closed((await receiver.open()).resume());
@@ -181,7 +181,7 @@ describe('connections', () => {
     await until(async () => (await receiver.post(HOOK, 'x').catch(() => null))?.status === 200);
   });
 
-  it('from addresses that may not deliver close the oldest of their own, so others stay', async () => {
+  it('closes the oldest connection of an address that may not deliver, so that others stay', async () => {
     const sources = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.2' };
     const receiver = await startReceiver({ environment: sources, maxConnections: 6 });
     const source = await receiver.open('127.0.0.2');
@@ -197,7 +197,7 @@ describe('connections', () => {
 });
 
 describe('path tokens', () => {
-  it('are found without reading any of them, however many there are, and only whole', async () => {
+  it('finds a path token without comparing characters, however many there are, and only in full', async () => {
     const read = vi.fn();
     const tokens = Array.from({ length: 10_000 }, (_, scope) => ({
       scope,
@@ -219,7 +219,7 @@ describe('path tokens', () => {
     expect(read).toHaveBeenCalledTimes(tokens.length);
   });
 
-  it('appear in no line of the log, whatever goes wrong', async () => {
+  it('logs no path token, whatever goes wrong', async () => {
     const receiver = await startReceiver({
       environment: { RECEIVER_SOURCE_CHECK: 'report', RECEIVER_SOURCES: '203.0.113.7' },
     });

@@ -20,7 +20,7 @@ function open(limits: Partial<QuotaLimits> = {}) {
   return { ...quotas, times, pass, now: () => time };
 }
 
-it('a URL takes a burst, then its rate, and other URLs notice nothing', () => {
+it('accepts a burst and then the rate at one URL, without an effect on others', () => {
   const { times, pass, usage, now } = open();
   expect(times(5, OWN)).toEqual([null, null, null, 'rate', 'rate']);
   expect(times(1, OTHER)).toEqual([null]);
@@ -30,12 +30,12 @@ it('a URL takes a burst, then its rate, and other URLs notice nothing', () => {
   expect(usage(OTHER).refused).toBeNull();
 });
 
-it('the operator’s URL has no rate limit unless one is set', () => {
+it('limits the operator’s URL only if a rate is set', () => {
   expect(new Set(open().times(10_000, OPERATOR))).toEqual(new Set([null]));
   expect(open({ operatorRate: 1 }).times(4, OPERATOR)).toEqual([null, null, null, 'rate']);
 });
 
-it('a URL whose deliveries wait for the router in too great a number or size takes no more until some are routed', () => {
+it('refuses deliveries at a URL with too many or too large waiting ones until some are routed', () => {
   const { stored, routed, admit, usage } = open();
   const bodies = Array.from({ length: 5 }, () => ({ scope: OWN, bytes: 10 }));
   stored(bodies);
@@ -46,7 +46,7 @@ it('a URL whose deliveries wait for the router in too great a number or size tak
   expect(admit(OTHER)).toBe('backlog');
 });
 
-it('a URL that stored its bytes of a day takes the next deliveries on the next day', () => {
+it('accepts deliveries at a URL again on the day after it used its daily bytes', () => {
   const { load, admit, usage, pass, now } = open();
   load([{ scope: OWN, waiting: 0, waitingBytes: 0, day: Math.floor(now() / DAY), dayBytes: 1_000 }]);
   expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['daily', null, null]);
@@ -54,7 +54,7 @@ it('a URL that stored its bytes of a day takes the next deliveries on the next d
   expect([admit(OWN), usage(OWN).storedToday]).toEqual([null, 0]);
 });
 
-it('while the disk is almost full, and for a minute after it was full, only the operator’s URL takes deliveries', () => {
+it('accepts deliveries only at the operator’s URL while the disk is almost full, and for a minute after it was full', () => {
   const { diskLow, diskFull, admit, pass } = open();
   diskLow(true);
   expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
@@ -66,7 +66,7 @@ it('while the disk is almost full, and for a minute after it was full, only the 
   expect(admit(OWN)).toBeNull();
 });
 
-it('the disk is checked every ten seconds', async () => {
+it('checks the disk every ten seconds', async () => {
   const clock = createManualClock();
   let freeBytes = 100;
   const low: boolean[] = [];
@@ -85,7 +85,7 @@ it('the disk is checked every ten seconds', async () => {
   stop();
 });
 
-it('a URL beyond its quota is answered 503 while the operator’s URL takes everything, and the reason is counted', async () => {
+it('returns 503 at a URL beyond its quota, counts the reason, and accepts everything at the operator’s URL', async () => {
   const receiver = await startReceiver({
     environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' },
     now: () => 1_800_000_000_000,
@@ -101,7 +101,7 @@ it('a URL beyond its quota is answered 503 while the operator’s URL takes ever
   expect(await receiver.store.inbox.usage()).toMatchObject([{ scope: 3, waiting: 2, waitingBytes: 4, dayBytes: 4 }]);
 });
 
-it('a burst of a thousand is within the default quota', async () => {
+it('accepts a burst of a thousand within the default quota', async () => {
   const receiver = await startReceiver();
   for (let n = 0; n < 10; n++) {
     const answers = Array.from({ length: 100 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, '{}'));

@@ -10,7 +10,7 @@ import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
 
 describe('a delivery to the right path', () => {
-  it.each(['POST', 'PUT', 'PATCH'])('is stored to the byte and answered 200 (%s)', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH'])('stores every byte of a delivery and returns 200 (%s)', async (method) => {
     const receiver = await startReceiver();
     const body = '{"txHash":"0x1",  "odd":"\\u00e9"}';
     expect(await receiver.post(`/hooks/${TOKEN}`, body, { method })).toEqual({ status: 200, text: '{"ok":true}' });
@@ -25,13 +25,13 @@ describe('a delivery to the right path', () => {
     ['a content type that is none', '{}', { 'content-type': ';;; /' }],
     ['__proto__', '{"__proto__":{"x":1}}', { 'content-type': 'application/json' }],
     ['1 MiB to the byte', 'x'.repeat(1024 * 1024), {}],
-  ])('is answered 200 with %s', async (_name, body, headers) => {
+  ])('returns 200 to a delivery with %s', async (_name, body, headers) => {
     const receiver = await startReceiver();
     expect(await receiver.post(`/hooks/${TOKEN}`, body, { headers })).toEqual({ status: 200, text: '{"ok":true}' });
     expect(await receiver.stored()).toEqual([[0, body]]);
   });
 
-  it('belongs to the scope of its token', async () => {
+  it('stores a delivery in the scope of its token', async () => {
     const receiver = await startReceiver();
     await receiver.post(`/hooks/${OTHER_TOKEN}`, 'a');
     await receiver.post(`/hooks/${TOKEN}`, 'b');
@@ -43,7 +43,7 @@ describe('a delivery to the right path', () => {
     );
   });
 
-  it('shares commits with others, none lost', async () => {
+  it('shares commits between deliveries and loses none', async () => {
     // No time passes, else a machine that is busy makes this an overload.
     const receiver = await startReceiver({ now: () => 0 });
     const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe('what is refused', () => {
     [`/HOOKS/${TOKEN}`],
     [`/hooks/${TOKEN.toUpperCase()}`],
     ['/hooks/%00%ff'],
-  ])('%s: 404, without an echo of the path', async (path) => {
+  ])('returns 404 to %s, without an echo of the path', async (path) => {
     const receiver = await startReceiver();
     const { status, text } = await receiver.post(path, 'x');
     expect(status).toBe(404);
@@ -75,20 +75,20 @@ describe('what is refused', () => {
     expect(await receiver.stored()).toEqual([]);
   });
 
-  it.each(['GET', 'DELETE', 'HEAD', 'OPTIONS'])('%s: 405', async (method) => {
+  it.each(['GET', 'DELETE', 'HEAD', 'OPTIONS'])('returns 405 to %s', async (method) => {
     const receiver = await startReceiver();
     const answer = await request(`${receiver.url}/hooks/${TOKEN}`, { method: method as 'GET' });
     expect(answer.statusCode).toBe(405);
     expect(answer.headers.allow).toBe('POST, PUT, PATCH');
   });
 
-  it('more than 1 MiB: 413', async () => {
+  it('returns 413 to more than 1 MiB', async () => {
     const receiver = await startReceiver();
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
     expect(await receiver.stored()).toEqual([]);
   });
 
-  it('a wrong source: 403 and counted, before the body is read', async () => {
+  it('returns 403 to a wrong source before the body is read, and counts it', async () => {
     const receiver = await startReceiver({ environment: ONE_SOURCE });
     const socket = await receiver.open();
     // The body never comes; an answer proves that nobody waits for it.
@@ -98,7 +98,7 @@ describe('what is refused', () => {
   });
 
   it.each(['/hooks/some-other-token', '/hooks/', '/hooks', '/', `/hooks/${TOKEN}/`])(
-    'an unknown or missing token (%s): 404 before the body is read',
+    'returns 404 to an unknown or missing token (%s) before the body is read',
     async (path) => {
       const receiver = await startReceiver();
       const socket = await receiver.open();
@@ -108,7 +108,7 @@ describe('what is refused', () => {
   );
 });
 
-it('the look at the public address tells a receiver from one that a proxy passes the wrong path to', async () => {
+it('distinguishes a receiver from a proxy that forwards a wrong path in the probe of the public address', async () => {
   const receiver = await startReceiver();
   expect(await probeReceiver(receiver.url)).toEqual({ status: 'reachable' });
   expect(await probeReceiver(`${receiver.url}/bell`)).toEqual({ status: 'other', code: 404 });
@@ -117,7 +117,7 @@ it('the look at the public address tells a receiver from one that a proxy passes
 describe('a sender that asks before it sends the body', () => {
   const ASKING = 'Expect: 100-continue\r\n';
 
-  it('is told to go on, and then answered 200', async () => {
+  it('returns 100 to a sender that asks before it sends the body, and then 200', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     socket.write(head(2, undefined, ASKING));
@@ -127,7 +127,7 @@ describe('a sender that asks before it sends the body', () => {
     expect(await receiver.stored()).toEqual([[0, '{}']]);
   });
 
-  it('is refused without being asked for the body', async () => {
+  it('refuses a sender that asks first without requesting the body', async () => {
     const receiver = await startReceiver({ environment: ONE_SOURCE });
     for (const [path, status] of [
       ['/hooks/some-other-token', '404'],
@@ -139,7 +139,7 @@ describe('a sender that asks before it sends the body', () => {
     }
   });
 
-  it('and expects what nobody knows is served all the same', async () => {
+  it('serves a sender with an unknown expectation', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     socket.write(`${head(2, undefined, 'Expect: the-unexpected\r\n')}{}`);
@@ -148,7 +148,7 @@ describe('a sender that asks before it sends the body', () => {
     expect(await receiver.stored()).toEqual([[0, '{}']]);
   });
 
-  it('and speaks HTTP/1.0 hears the answer alone, which it would take the word to go on for', async () => {
+  it('sends an HTTP/1.0 sender only the response, without a 100 that it would misread', async () => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
     socket.write(`${head(2, undefined, ASKING).replace('HTTP/1.1', 'HTTP/1.0')}{}`);
@@ -161,7 +161,7 @@ describe('a wrong source', () => {
   it.each([
     ['report', 'stored and pointed out', ['source 127.0.0.1 unlisted']],
     ['off', 'stored without a word', []],
-  ])('with RECEIVER_SOURCE_CHECK=%s is %s', async (check, _words, told) => {
+  ])('applies RECEIVER_SOURCE_CHECK=%s to a wrong source: %s', async (check, _words, told) => {
     const receiver = await startReceiver({ environment: { ...ONE_SOURCE, RECEIVER_SOURCE_CHECK: check } });
     expect(await receiver.post(`/hooks/${TOKEN}`, 'x')).toEqual({ status: 200, text: '{"ok":true}' });
     expect([await receiver.stored(), receiver.refused]).toEqual([[[0, 'x']], told]);
@@ -169,7 +169,7 @@ describe('a wrong source', () => {
 });
 
 describe('the source behind a proxy', () => {
-  it('is the last one of several headers', async () => {
+  it('uses the last of several X-Forwarded-For headers', async () => {
     const receiver = await startReceiver({ environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1' } });
     const lines = (...sources: string[]) => sources.map((source) => `X-Forwarded-For: ${source}\r\n`).join('');
     for (const [sources, status] of [
@@ -189,7 +189,7 @@ describe('the source behind a proxy', () => {
     ['203.0.113.7, 127.0.0.1', 200],
     ['::ffff:203.0.113.7', 200],
     ['203.0.113.7, garbage', 403],
-  ])('X-Forwarded-For: %s → %s', async (forwarded, status) => {
+  ])('reads X-Forwarded-For: %s → %s', async (forwarded, status) => {
     const receiver = await startReceiver({
       environment: {
         RECEIVER_SOURCE_CHECK: 'enforce',
@@ -208,7 +208,7 @@ describe('the source behind a proxy', () => {
     ['no sender in an empty header', '', '127.0.0.1 no-sender'],
     ['no sender without the header', undefined, '127.0.0.1 no-sender'],
     ['what is no address', '203.0.113.7:41324', 'unreadable'],
-  ])('is refused and named as %s', async (_case, forwarded, told) => {
+  ])('refuses a source behind a proxy and reports it as %s', async (_case, forwarded, told) => {
     const receiver = await startReceiver({
       environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24' },
     });
@@ -217,7 +217,7 @@ describe('the source behind a proxy', () => {
     expect(receiver.refused).toEqual([`source ${told}`]);
   });
 
-  it('is not believed from anybody else', async () => {
+  it('ignores X-Forwarded-For from anybody except a trusted proxy', async () => {
     const receiver = await startReceiver({ environment: ONE_SOURCE });
     expect(
       (await receiver.post(`/hooks/${TOKEN}`, 'x', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status,
@@ -226,7 +226,7 @@ describe('the source behind a proxy', () => {
 });
 
 describe('trouble', () => {
-  it('a locked database: 503 for what waits, 200 again once it is free', async () => {
+  it('returns 503 to waiting deliveries while the database is locked, and 200 again once it is free', async () => {
     const receiver = await startReceiver();
     const release = lock(receiver.file);
     const held = await Promise.all(Array.from({ length: 20 }, () => receiver.post(`/hooks/${TOKEN}`, 'held')));
@@ -237,7 +237,7 @@ describe('trouble', () => {
   });
 
   it.each(['SQLITE_IOERR_FSYNC', 'SQLITE_FULL', 'SQLITE_CORRUPT'])(
-    'a commit that fails (%s): 503 for all that share it, 200 again once it works',
+    'returns 503 to all deliveries of a commit that fails (%s), and 200 again once it works',
     async (code) => {
       let failing = true;
       let time = 0;
@@ -291,7 +291,7 @@ describe('trouble', () => {
     expect([receiver.refused, await receiver.stored()]).toEqual([['late'], []]);
   });
 
-  it('a body that never ends: 503 within the sender’s 3 s, and the others are served meanwhile', async () => {
+  it('returns 503 to an endless body within the sender’s 3 s, and serves the others meanwhile', async () => {
     const clock = createManualClock();
     const receiver = await startReceiver({ after: clock.after.bind(clock) });
     const socket = await receiver.open();
@@ -304,7 +304,7 @@ describe('trouble', () => {
     expect(await receiver.stored()).toEqual([[0, 'whole']]);
   });
 
-  it('a sender that is gone before the answer leaves the delivery owed', async () => {
+  it('expects a repeat of a delivery whose sender left before the response', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const receiver = await startReceiver({
       between: (store) => ({
@@ -328,7 +328,7 @@ describe('trouble', () => {
 
 describe('a clock that is set', () => {
   it.each([-3_600_000, 3_600_000])(
-    '%i ms off while a delivery comes: it is stored or comes again, and the next is stored',
+    'stores a delivery or gets its repeat when the clock is set %i ms off meanwhile, and stores the next one',
     async (jump) => {
       let wrong = 0;
       const receiver = await startReceiver({ now: () => Date.now() + wrong });

@@ -21,7 +21,7 @@ function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW
 const start = (secrets = [NEW]) => startReceiver({ now: () => NOW, signingSecrets: { 0: secrets } });
 
 describe('a URL with a signing secret', () => {
-  it('takes a delivery that is signed over its exact bytes, and stores how its headers name it', async () => {
+  it('accepts a delivery that is signed over its exact bytes, and stores its identity from the headers', async () => {
     const receiver = await start();
     const more = { 'ledgerbell-chain-id': '100', 'ledgerbell-place': 'log:5' };
     expect(await receiver.post(URL, BODY, signed(BODY, { more }))).toEqual({ status: 200, text: '{"ok":true}' });
@@ -30,7 +30,7 @@ describe('a URL with a signing secret', () => {
     ]);
   });
 
-  it('takes bytes that are no text', async () => {
+  it('accepts signed bytes that are not text', async () => {
     const receiver = await start();
     const body = Buffer.from([0xff, 0x00, 0xfe]);
     expect(await receiver.post(URL, body, signed(body))).toMatchObject({ status: 200 });
@@ -51,7 +51,7 @@ describe('a URL with a signing secret', () => {
     ['a signature that is not base64', { ...headers, 'webhook-signature': 'v1,%%%' }, 'wrong'],
     ['a signature of more than 5 minutes ago', signed(BODY, { at: NOW - 301_000 }).headers, 'stale'],
     ['a signature of more than 5 minutes ahead', signed(BODY, { at: NOW + 301_000 }).headers, 'stale'],
-  ])('answers 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
+  ])('returns 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
     const receiver = await start();
     expect(await receiver.post(URL, BODY, { headers: given })).toEqual({ status: 401, text: '{"ok":false}' });
     expect(receiver.refused).toEqual(['signature']);
@@ -59,26 +59,26 @@ describe('a URL with a signing secret', () => {
     expect(await receiver.stored()).toEqual([]);
   });
 
-  it('takes a signature of five minutes ago', async () => {
+  it('accepts a signature from five minutes ago', async () => {
     const receiver = await start();
     expect(await receiver.post(URL, BODY, signed(BODY, { at: NOW - 300_000 }))).toMatchObject({ status: 200 });
   });
 
-  it('takes either of two secrets, and a delivery that is signed with both, while a secret is changed', async () => {
+  it('accepts either of two secrets, and a delivery that is signed with both, during a rotation', async () => {
     const receiver = await start([NEW, OLD]);
     for (const secrets of [[OLD], [NEW], [FOREIGN, NEW]]) {
       expect(await receiver.post(URL, BODY, signed(BODY, { secrets }))).toMatchObject({ status: 200 });
     }
   });
 
-  it('refuses everything while none of its secrets can be read', async () => {
+  it('refuses every delivery while none of its secrets can be read', async () => {
     const receiver = await start([]);
     expect(await receiver.post(URL, BODY, signed(BODY))).toMatchObject({ status: 401 });
   });
 });
 
 describe('a URL without a signing secret', () => {
-  it('takes unsigned deliveries, and believes no header that names a delivery', async () => {
+  it('accepts unsigned deliveries at a URL without a secret, and ignores identity headers', async () => {
     const receiver = await startReceiver({ now: () => NOW, signingSecrets: { 3: [NEW] } });
     expect(await receiver.post(URL, BODY)).toMatchObject({ status: 200 });
     expect(await receiver.post(URL, BODY, signed(BODY, { secrets: [FOREIGN] }))).toMatchObject({ status: 200 });

@@ -4,7 +4,7 @@ import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 /** Longer than any busy machine takes, and far below the sender's patience of two days. */
 const NEIGHBOR = { timeout: 60_000, interval: 50 };
 
-it('a URL that is flooded with a thousand bodies beyond its quota leaves its neighbor’s delivery first in turn', async () => {
+it('routes a neighbor’s delivery first after a thousand bodies beyond one URL’s quota', async () => {
   const receiver = await startReceiver({ environment: { QUOTA_BURST: '300', QUOTA_RATE: '1' } });
   const flood = Array.from({ length: 1_000 }, (_, n) => receiver.post(`/hooks/${OTHER_TOKEN}`, `{"n":${n}}`));
   const neighbor = await receiver.post(`/hooks/${TOKEN}`, '{"neighbor":true}');
@@ -15,7 +15,7 @@ it('a URL that is flooded with a thousand bodies beyond its quota leaves its nei
   expect(bodies).toContain('{"neighbor":true}');
 });
 
-it('2,000 idle connections and 100 that send a header slowly leave a neighbor’s delivery its answer', async () => {
+it('serves a neighbor’s delivery beside 2,000 idle connections and 100 that send a header slowly', async () => {
   const receiver = await startReceiver();
   const idle = await Promise.all(Array.from({ length: 2_000 }, () => receiver.open()));
   for (const socket of idle.slice(0, 100)) socket.write(`POST /hooks/${OTHER_TOKEN} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
@@ -27,7 +27,7 @@ it('2,000 idle connections and 100 that send a header slowly leave a neighbor’
     .toBe(200);
 });
 
-it('bodies of a megabyte at one URL leave a neighbor’s delivery in the router’s first turn', async () => {
+it('routes a neighbor’s delivery in the first turn beside bodies of a megabyte at one URL', async () => {
   const receiver = await startReceiver();
   const heavy = `{"x":[${'{"a":-1},'.repeat(110_000)}0]}`;
   const sent = Array.from({ length: 10 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, heavy));

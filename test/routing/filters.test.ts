@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 describe('what is hidden', () => {
-  it('is recorded with its reason for each subscription that saw it, as is what is told', async () => {
+  it('records for each subscription why a transfer was hidden or that it was posted', async () => {
     const [told, deaf] = [
       await pipeline.watch(TREASURY, ALERTS),
       await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
@@ -49,7 +49,7 @@ describe('what is hidden', () => {
     ]);
   });
 
-  it('is a muted token, until the mute is over, in that server alone', async () => {
+  it('hides a muted token until the mute ends, only in that server', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
     const until = pipeline.clock.now() + HOUR;
@@ -69,7 +69,7 @@ describe('what is hidden', () => {
   });
 });
 
-it('a server with a project of its own hears that project alone, all others the operator’s', async () => {
+it('routes only its own project to a server that has one, and the operator’s to all others', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
   const project = { guildId: ORCHID, projectId: 'p', sealed: Buffer.alloc(0) };
@@ -95,7 +95,7 @@ it('records when the address of a subscription last moved', async () => {
   expect(await pipeline.store.subscriptions.get(HARBOR, id)).toMatchObject({ lastEventAt: first + HOUR });
 });
 
-it('a delivery is kept with the watcher that its body names, and when it last came', async () => {
+it('stores a delivery with the watcher that its body names, and when it last came', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const event = payment({ projectId: 'theirs', direction: null, addressType: 'Token-Address' });
   await pipeline.receive(event);

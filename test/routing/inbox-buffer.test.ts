@@ -62,7 +62,7 @@ function openInbox() {
 }
 
 describe('the inbox buffer', () => {
-  it('gives scopes turns, so that a flood at one does not delay another', async () => {
+  it('takes turns between scopes, so that a flood at one does not delay another', async () => {
     const inbox = openInbox();
     await inbox.ids();
     for (let n = 0; n < 50; n++) inbox.store('flood', 7);
@@ -71,7 +71,7 @@ describe('the inbox buffer', () => {
     expect(await inbox.ids(5)).toEqual([1, 51, 2, 52, 3]);
   });
 
-  it('keeps what comes for a quiet scope in memory when a flood at another is read from the inbox', async () => {
+  it('keeps a quiet scope’s deliveries in memory while a flood at another is read from the inbox', async () => {
     const inbox = openInbox();
     await inbox.ids();
     for (let n = 0; n < 5; n++) inbox.store(LARGE, 7);

@@ -20,7 +20,7 @@ const at = (id: string, place: string): DeliveryIdentity => ({ id, chainId: '100
 const event = payment({ projectId: 'the-operator' });
 
 describe('deliveries that name themselves', () => {
-  it('show equal transfers of one transaction as ×2, however far apart they come', async () => {
+  it('shows equal signed transfers of one transaction as ×2, however far apart they come', async () => {
     await pipeline.receive(event, 0, 0, at('a', 'log:1'));
     await pipeline.turnUntil(() => titles().length === 1);
     await pipeline.pass(600_000);
@@ -29,7 +29,7 @@ describe('deliveries that name themselves', () => {
     expect(titles()).toHaveLength(1);
   });
 
-  it('show repeats within a second, and after a restart, as one transfer', async () => {
+  it('shows repeats of signed deliveries within a second, and after a restart, as one transfer', async () => {
     for (const id of ['a', 'a', 'replayed']) await pipeline.receive(event, 0, 0, at(id, 'log:1'));
     await pipeline.turnUntil(() => titles().length === 1);
     await pipeline.restart();
@@ -42,16 +42,19 @@ describe('deliveries that name themselves', () => {
 });
 
 describe('the project that a body names', () => {
-  it('is warned of on the alert when it is not the configured one', async () => {
+  it('shows a warning on an alert whose body names a project other than the configured one', async () => {
     await pipeline.receive(payment({ projectId: 'somebody-else' }));
     await pipeline.turnUntil(() => titles().length === 1);
     expect(titles()[0]).toMatch(/^⚠️ /);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This event names another project, `somebody-else`.');
   });
 
-  it.each([{ projectId: 'the-operator' }, { projectId: null }])('is no reason to warn: %j', async (named) => {
-    await pipeline.receive(payment(named));
-    await pipeline.turnUntil(() => titles().length === 1);
-    expect(titles()[0]).not.toContain('⚠️');
-  });
+  it.each([{ projectId: 'the-operator' }, { projectId: null }])(
+    'shows no warning for the project %j',
+    async (named) => {
+      await pipeline.receive(payment(named));
+      await pipeline.turnUntil(() => titles().length === 1);
+      expect(titles()[0]).not.toContain('⚠️');
+    },
+  );
 });

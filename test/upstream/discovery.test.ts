@@ -37,7 +37,7 @@ describe('categories', () => {
     ['nothing in it', { body: [] }],
     ['hanging', null],
   ];
-  it.each(broken)('falls back to the twelve known ones: %s', async (_name, given) => {
+  it.each(broken)('falls back to the twelve known categories: %s', async (_name, given) => {
     upstream.set(() => given);
     const { keys, live } = await client(given ? 60_000 : 50).categories();
     expect(live).toBe(false);
@@ -45,7 +45,7 @@ describe('categories', () => {
     expect(keys).toContain('mcpservers');
   });
 
-  it('remembers, and gives the last known ones when the service is gone later', async () => {
+  it('caches categories, and returns the last known ones when the service is down later', async () => {
     upstream.set(() => ({ body: ['brandnew'] }));
     const discovery = client();
     await Promise.all([discovery.categories(), discovery.categories()]);
@@ -72,7 +72,7 @@ describe('rows', () => {
     if (answer.status === 'ok') expect(answer.rows.map(({ columns }) => columns.provider)).toEqual(['P0', 'P1', 'P2']);
   });
 
-  it('reads no more than people could, however much the service has', async () => {
+  it('reads no more rows than people could, however many the service has', async () => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return { body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })) };
@@ -83,12 +83,12 @@ describe('rows', () => {
     expect(upstream.requests.length).toBeLessThan(5);
   });
 
-  it('is not held up by envelopes without end, called like the category', async () => {
+  it('reads endless envelopes with the category’s name without blocking', async () => {
     upstream.set(() => ({ body: `${'{"data":'.repeat(26)}[]${'}'.repeat(26)}` }));
     expect(await client().rows({ ...query, category: 'data' })).toEqual({ status: 'unreadable' });
   });
 
-  it('encodes the filter once, and leaves out what was not asked', async () => {
+  it('encodes the filter once, and leaves out options that were not set', async () => {
     upstream.set(() => ({ body: [] }));
     await client().rows({ category: 'apis', search: 'a&b c', providers: ['Größe "1"', 'Two'] });
     expect(upstream.requests[0]!.url).toContain('search=a%26b%20c&');
@@ -100,7 +100,7 @@ describe('rows', () => {
     expect(asked().at(-1)!.has('filters')).toBe(false);
   });
 
-  it('asks once for a burst of the same search, and remembers the answer', async () => {
+  it('makes one request for a burst of the same search, and caches the result', async () => {
     upstream.set(() => ({ body: rows(0, 3) }));
     const one = client();
     await Promise.all(Array.from({ length: 20 }, () => one.rows(query)));
@@ -109,7 +109,7 @@ describe('rows', () => {
     expect(pages).toEqual([...new Set(pages)]);
   });
 
-  it('remembers the latest twenty searches', async () => {
+  it('caches the latest twenty searches', async () => {
     upstream.set(() => ({ body: rows(0, 3) }));
     const one = client();
     const search = async (n: number) => {
@@ -137,7 +137,7 @@ describe('rows', () => {
     ['from 1, 0 is empty', paged(1, () => ({ body: [] }))],
     ['from 1, 0 is taken for 1', paged(1, (size) => ({ body: rows(0, size) }))],
   ];
-  it.each(services)('every row once, in order, whether pages start at 0 or 1: %s', async (_name, prepare) => {
+  it.each(services)('returns every row once, in order, whether pages start at 0 or 1: %s', async (_name, prepare) => {
     prepare();
     const answer = await client().rows(query);
     expect(answer).toMatchObject({ status: 'ok', complete: true });
@@ -187,7 +187,7 @@ describe('rows', () => {
     expect(upstream.requests.length).toBeLessThanOrEqual(3);
   });
 
-  it('says so when a later page is missing', async () => {
+  it('reports an incomplete result when a later page is missing', async () => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page > 1 ? { status: 500, body: {} } : { body: rows(page * 50, page * 50 + 50) };
@@ -195,7 +195,7 @@ describe('rows', () => {
     expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
   });
 
-  it.each([0, 1])('says so when page %i, which may be the first, does not come', async (missing) => {
+  it.each([0, 1])('reports an incomplete result when page %i, which may be the first, is missing', async (missing) => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page === missing ? { status: 429, body: {} } : { body: rows(page * 50, page * 50 + 5) };
@@ -203,7 +203,7 @@ describe('rows', () => {
     expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
   });
 
-  it.each([0, 1])('gives the failure where page %i does not come and the other one is empty', async (missing) => {
+  it.each([0, 1])('returns the failure when page %i fails and the other one is empty', async (missing) => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page === missing ? { status: 429, body: {} } : { body: [] };
@@ -211,22 +211,25 @@ describe('rows', () => {
     expect(await client().rows(query)).toEqual({ status: 'limited' });
   });
 
-  it.each([0, 1])('is complete where the page after the last full one is refused, from %i', async (base) => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page')) - base;
-      return page === 0 || page === 1 ? { body: rows(page * 50, page * 50 + 50) } : { status: 404, body: {} };
-    });
-    const answer = await client().rows(query);
-    expect(answer).toMatchObject({ status: 'ok', complete: true });
-    expect((answer as { rows?: unknown[] }).rows).toHaveLength(100);
-  });
+  it.each([0, 1])(
+    'returns a complete result when the page after the last full one is refused, from %i',
+    async (base) => {
+      upstream.set(({ url }) => {
+        const page = Number(new URL(url, upstream.url).searchParams.get('page')) - base;
+        return page === 0 || page === 1 ? { body: rows(page * 50, page * 50 + 50) } : { status: 404, body: {} };
+      });
+      const answer = await client().rows(query);
+      expect(answer).toMatchObject({ status: 'ok', complete: true });
+      expect((answer as { rows?: unknown[] }).rows).toHaveLength(100);
+    },
+  );
 
-  it('takes no list of categories for rows', async () => {
+  it('does not read a list of categories as rows', async () => {
     upstream.set(() => ({ body: { error: { message: 'no such category' }, availableCategories: ['wallets'] } }));
     expect(await client().rows(query)).toEqual({ status: 'unreadable' });
   });
 
-  it('leaves out placeholders and makes values texts', async () => {
+  it('omits placeholders and converts values to text', async () => {
     upstream.set(() => ({
       body: [
         {
@@ -267,6 +270,6 @@ describe('rows', () => {
   });
 });
 
-it('names the page for people', () => {
+it('returns the web page of a category', () => {
   expect(client().directoryUrl('apis', 'a b')).toBe(`${upstream.url}/toolbox/apis?search=a%20b`);
 });

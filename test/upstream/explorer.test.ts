@@ -37,7 +37,7 @@ const explorer = (options: { apiKey?: string; addressParam?: string; timeoutMs?:
 const frame = (result: unknown, message = 'OK', status = '1') => ({ message, result, status });
 
 describe('the question', () => {
-  it('carries module, action, address and key as the specification names them', async () => {
+  it('sends module, action, address and key as specified', async () => {
     upstream.set(() => ({ body: frame(RECORD) }));
     await explorer({ apiKey: 'k&y', addressParam: 'address' }).token(ADDRESS);
     const { pathname, searchParams } = new URL(upstream.requests[0]!.url, upstream.url);
@@ -50,14 +50,14 @@ describe('the question', () => {
     });
   });
 
-  it('asks services that compress unless they are told not to for an answer that is not', async () => {
+  it('requests uncompressed responses from the service', async () => {
     const plain = JSON.stringify(frame(RECORD));
     const compressed = gzipSync(plain).toString('latin1');
     upstream.set(({ headers }) => ({ body: headers['accept-encoding'] === 'identity' ? plain : compressed }));
     expect(await explorer().token(ADDRESS)).toMatchObject({ status: 'found' });
   });
 
-  it('goes to the root without a slash where only that is served, and remembers it', async () => {
+  it('uses the root without a slash if only that is served, and remembers it', async () => {
     upstream.set(({ url }) => (url.startsWith('/v0/') ? { status: 404, body: 'Not here' } : { body: frame(RECORD) }));
     const client = explorer();
     expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
@@ -67,7 +67,7 @@ describe('the question', () => {
 });
 
 describe('the root', () => {
-  it('without a slash is found by all of several look-ups at once, and given up when only the other one is served', async () => {
+  it('finds the root without a slash with several look-ups at once, and drops it when only the other one is served', async () => {
     let served = /^\/v0\?/;
     upstream.set(({ url }) => (served.test(url) ? { body: frame(RECORD) } : { status: 404, body: 'Not here' }));
     const client = explorer();
@@ -78,7 +78,7 @@ describe('the root', () => {
     expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
   });
 
-  it('with a slash is asked again after neither was served for a moment', async () => {
+  it('tries the root with a slash again after neither was served for a moment', async () => {
     let down = true;
     upstream.set(({ url }) =>
       down || !url.startsWith('/v0/') ? { status: 404, body: 'Not here' } : { body: frame(RECORD) },
@@ -154,7 +154,7 @@ describe('the answer', () => {
     expect(await explorer().token(ADDRESS)).toMatchObject(expected);
   });
 
-  it('a hanging service is a time-out, an absent one is unreachable', async () => {
+  it('distinguishes a hanging service (time-out) from an unreachable one', async () => {
     upstream.set(() => null);
     expect(await explorer({ timeoutMs: 50 }).token(ADDRESS)).toEqual({ status: 'timeout' });
     const gone = await startUpstream(() => null);
@@ -165,7 +165,7 @@ describe('the answer', () => {
 });
 
 describe('memory', () => {
-  it('asks once for a burst of the same look-up, and again when the memory is old', async () => {
+  it('makes one request for a burst of the same look-up, and again when the cache is old', async () => {
     upstream.set(() => ({ body: frame(RECORD) }));
     const client = explorer();
     const burst = await Promise.all(Array.from({ length: 20 }, () => client.token(ADDRESS)));
@@ -177,7 +177,7 @@ describe('memory', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('keeps of a name without end what is shown of it', async () => {
+  it('caches only the shown part of an endless name', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const endless = 'x'.repeat(2_000_000);
@@ -192,7 +192,7 @@ describe('memory', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
   });
 
-  it('keeps what is not there for a quarter of a minute, and five hundred answers', async () => {
+  it('caches missing tokens for 15 seconds, and five hundred results', async () => {
     upstream.set(() => ({ body: frame(null, 'Token not found', '0') }));
     const client = explorer();
     const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
@@ -207,7 +207,7 @@ describe('memory', () => {
     expect(await ask(500)).toBe(1);
   });
 
-  it('never remembers a failure', async () => {
+  it('never caches a failure', async () => {
     upstream.set(() => ({ status: 500, body: {} }));
     const client = explorer();
     await client.token(ADDRESS);

@@ -40,7 +40,7 @@ it('logs an outage once, however often the interface fails, and its end with how
   ]);
 });
 
-it('asks an unavailable interface every minute, and one that works never', () => {
+it('probes an unavailable interface every minute, and a working one never', () => {
   let probes = 0;
   health.watch('discovery', async () => void probes++);
   health.note('discovery', { status: 'timeout' });
@@ -51,7 +51,7 @@ it('asks an unavailable interface every minute, and one that works never', () =>
   expect(probes).toBe(3);
 });
 
-it('asks every interface at once for a check', async () => {
+it('probes every interface at once for a check', async () => {
   const asked: string[] = [];
   health.watch('discovery', async () => void asked.push('discovery'));
   health.watch('explorer', async () => void asked.push('explorer'));
@@ -92,6 +92,6 @@ it.each([
   ['notification', { status: 403, body: {} }, 'fine'],
   ['notification', { status: 503, body: '' }, 'broken'],
   ['notification', { body: '<html>' }, 'unreadable'],
-] as const)('notes of the %s’s answer %j: %s', async (name, given, noted) => {
+] as const)('records the %s’s response %j as %s', async (name, given, noted) => {
   expect(await asked(name, given)).toBe(noted);
 });

@@ -23,7 +23,7 @@ const FORBIDDEN: Given = {
 };
 
 describe('webhooks', () => {
-  it('sends both keys where they belong', async () => {
+  it('sends both keys in the right places', async () => {
     upstream.set(() => ({ body: [] }));
     expect(await client().webhooks()).toEqual({ status: 'ok', webhooks: [] });
     const [request] = upstream.requests;
@@ -31,7 +31,7 @@ describe('webhooks', () => {
     expect(request!.url).toBe('/v0/webhooks/p%2F1?apiKey=public+key');
   });
 
-  it('reads the documented list, the live one with ids, and odd rows', async () => {
+  it('reads the documented list of webhooks, the live one with IDs, and odd rows', async () => {
     upstream.set(() => ({
       body: [
         { projectId: 'p', webhookUrl: 'https://a.example/x', eventType: 'ALL' },
@@ -52,7 +52,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('reads no more than a project has, however many come', async () => {
+  it('reads no more webhooks than a project has, however many the response contains', async () => {
     upstream.set(() => ({ body: Array.from({ length: 100_000 }, (_, n) => ({ _id: `w${n}` })) }));
     const answer = await client().webhooks();
     expect(answer.status === 'ok' && answer.webhooks.length).toBe(1_000);
@@ -68,12 +68,12 @@ describe('webhooks', () => {
     ['a page with 200', { body: '<html>', type: 'text/html' }, { status: 'unreadable' }],
     ['an object with 200', { body: { statusCode: 200 } }, { status: 'unreadable' }],
   ];
-  it.each(failures)('%s is a failure without anything of the request in it', async (_name, given, expected) => {
+  it.each(failures)('returns a failure without any part of the request for %s', async (_name, given, expected) => {
     upstream.set(() => given);
     expect(await client().webhooks()).toEqual(expected);
   });
 
-  it('gives up in time', async () => {
+  it('times out', async () => {
     upstream.set(() => null);
     expect(await client(50).webhooks()).toEqual({ status: 'timeout' });
     expect(await client(60_000).webhooks(50)).toEqual({ status: 'timeout' });
@@ -81,7 +81,7 @@ describe('webhooks', () => {
 });
 
 describe('removing addresses', () => {
-  it('posts the documented body', async () => {
+  it('posts the documented body to remove addresses', async () => {
     upstream.set(() => ({ status: 201, body: { message: 'Addresses deleted' } }));
     expect(await client().removeAddresses('w1', ['0xA', '0xB'])).toEqual({
       status: 'ok',
@@ -96,12 +96,12 @@ describe('removing addresses', () => {
     });
   });
 
-  it('reads the live answer, also when nothing matched', async () => {
+  it('reads the live response to a removal, also when nothing matched', async () => {
     upstream.set(() => ({ status: 201, body: { acknowledged: true, deletedCount: 0 } }));
     expect(await client().removeAddresses('w1', ['0xA'])).toMatchObject({ status: 'ok', deletedCount: 0 });
   });
 
-  it('does not take "not acknowledged" or a page for success', async () => {
+  it('counts neither "not acknowledged" nor a page as a successful removal', async () => {
     upstream.set(() => ({ status: 201, body: { acknowledged: false, deletedCount: 0 } }));
     expect(await client().removeAddresses('w1', ['0xA'])).toEqual({ status: 'unreadable' });
     upstream.set(() => ({ status: 200, body: '<html>', type: 'text/html' }));
@@ -118,13 +118,13 @@ describe('a webhook’s addresses', () => {
     ['rows', [row(A), row(lower[1]!), { address: null }, 'nonsense']],
     ['plain texts', [A, B]],
     ['a frame', { result: [row(A), row(B)] }],
-  ])('reads %s', async (_name, body) => {
+  ])('reads a webhook’s addresses from %s', async (_name, body) => {
     upstream.set(() => ({ body }));
     expect(await client().addresses('w/1', 60_000)).toEqual({ status: 'ok', addresses: lower });
     expect(upstream.requests.at(-1)!.url).toBe('/v0/webhook/addresses/w%2F1?apiKey=public+key');
   });
 
-  it('says why it cannot be read, where the service has no such call too', async () => {
+  it('returns why a webhook’s addresses cannot be read, also if the service lacks the call', async () => {
     for (const [given, status] of [
       [{ status: 404, body: {} }, 'rejected'],
       [FORBIDDEN, 'forbidden'],

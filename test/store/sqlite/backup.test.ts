@@ -96,7 +96,7 @@ const run = async (command: string, ...args: string[]) => {
 };
 
 describe('a backup', () => {
-  it('the drill: made beside a bot that writes, restored after its end, it has all that was committed before', async () => {
+  it('restores everything that was committed before a backup beside a writing bot', async () => {
     const writer = await startWriter();
     await writer.reaches(200);
     const before = writer.committed();
@@ -127,14 +127,14 @@ describe('a backup', () => {
     expect(bodies(join(directory, kept))).toContain(lost);
   });
 
-  it('is one whole file, and nothing half-made stays beside it', async () => {
+  it('creates a backup as one whole file and leaves no partial one', async () => {
     store('a');
     await backUp(file, copy);
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['copy.sqlite']);
     expect(bodies(copy)).toEqual(['a']);
   });
 
-  it('without a name goes beside the database, named by the time', async () => {
+  it('puts a backup without a name beside the database, named by the time', async () => {
     store('a');
     expect((await run('backup')).code).toBe(0);
     expect(statSync(backupFolder(file)).mode & 0o777).toBe(0o700);
@@ -144,7 +144,7 @@ describe('a backup', () => {
     expect(bodies(join(backupFolder(file), name!))).toEqual(['a']);
   });
 
-  it('that the system does not let write names the database, and says as whom to do it', async () => {
+  it('names the database and the right user when the system refuses to write a backup', async () => {
     store('a');
     writeFileSync(backupFolder(file), 'no folder');
     const { code, stderr } = await run('backup');
@@ -152,7 +152,7 @@ describe('a backup', () => {
     expect(stderr).toContain('Run this as the user that runs the bot');
   });
 
-  it('never replaces a file', async () => {
+  it('never replaces a file with a backup', async () => {
     store('a');
     await backUp(file, copy);
     store('b');
@@ -160,7 +160,7 @@ describe('a backup', () => {
     expect(bodies(copy)).toEqual(['a']);
   });
 
-  it('that has no room says where there is none', async () => {
+  it('names the full disk when a backup does not fit', async () => {
     store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
     const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/ledgerbell.ts', 'backup', copy];
     const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
@@ -172,7 +172,7 @@ describe('a backup', () => {
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual([]);
   });
 
-  it('is written to no file that nobody named: a part of a path, or an option', async () => {
+  it('writes a backup to no file that was not specified: a part of a path, or an option', async () => {
     store('a');
     expect(await run('backup', copy, 'disk/copy.sqlite')).toMatchObject({
       code: 1,
@@ -182,14 +182,14 @@ describe('a backup', () => {
     expect([existsSync(copy), existsSync('--help')]).toEqual([false, false]);
   });
 
-  it('of nothing says so, and makes no file', async () => {
+  it('reports that there is nothing to back up, and creates no file', async () => {
     const { code, stderr } = await run('backup', copy);
     expect(code).toBe(1);
     expect(stderr).toBe(`There is no database at ${file}. Set its path in DATABASE_URL.\n`);
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('of a damaged database is refused', async () => {
+  it('refuses to back up a damaged database', async () => {
     store(...Array.from({ length: 500 }, (_, n) => `${n} `.repeat(500)));
     const bytes = readFileSync(file);
     bytes.fill(0xff, 40_960, 200_000);
@@ -212,7 +212,7 @@ describe('a restore', () => {
         db.close();
       },
     ],
-  ])('of a file that %s changes nothing', async (_what, make) => {
+  ])('changes nothing when it restores a file that %s', async (_what, make) => {
     store('a');
     const bad = join(directory, 'bad.sqlite');
     make(bad);
@@ -223,18 +223,18 @@ describe('a restore', () => {
     store('b');
   });
 
-  it('of a file that is not there says where backups are', async () => {
+  it('shows where backups are when the specified one does not exist', async () => {
     await expect(restore(file, copy, NOW)).rejects.toThrow(`There is no backup at ${copy}.`);
   });
 
-  it('where this user may not write says so, and not that a bot runs', async () => {
+  it('reports missing permissions for a restore instead of a running bot', async () => {
     store('a');
     const other = join(directory, 'other.sqlite');
     mkdirSync(`${other}.lock`);
     await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*Nothing was changed/);
   });
 
-  it('and a backup, where no folder can be made, say so at once', async () => {
+  it('reports at once that a folder cannot be created for a restore or a backup', async () => {
     store('a');
     const nowhere = '/proc/ledgerbell/x.sqlite';
     const message = `The folder of ${nowhere} cannot be made: `;
@@ -242,7 +242,7 @@ describe('a restore', () => {
     await expect(restore(nowhere, file, NOW)).rejects.toThrow(message);
   });
 
-  it('makes the database on a new machine', async () => {
+  it('restores a database on a new machine', async () => {
     store('a');
     await backUp(file, copy);
     for (const name of readdirSync(directory)) if (name.startsWith('bot.')) rmSync(join(directory, name));
@@ -250,7 +250,7 @@ describe('a restore', () => {
     expect(bodies(file)).toEqual(['a']);
   });
 
-  it('by a link goes to where the database is', async () => {
+  it('restores through a link to where the database is', async () => {
     store('a');
     await backUp(file, copy);
     store('b');
@@ -260,7 +260,7 @@ describe('a restore', () => {
     expect([bodies(file), bodies(kept!), lstatSync(link).isSymbolicLink()]).toEqual([['a'], ['a', 'b'], true]);
   });
 
-  it('of a file that is gone reads nothing of the log that it left behind', async () => {
+  it('ignores the leftover log of a missing database in a restore', async () => {
     store('a');
     await backUp(file, copy);
     const writer = await startWriter();
@@ -272,7 +272,7 @@ describe('a restore', () => {
     expect(bodies(file)).toEqual(['a']);
   });
 
-  it('without a name says how to give one', async () => {
+  it('explains how to specify a backup', async () => {
     for (const names of [[], [copy, 'more']]) {
       const { code, stderr } = await run('restore', ...names);
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: [\s\S]+npm run restore -- /)]);

@@ -15,7 +15,7 @@ function openHere() {
   return { db, ...openTables(db) };
 }
 
-it('a server that removed the bot and has it again finds its channels as before, but those that were gone on their own', () => {
+it('restores the channels of a server that has the bot again, except those that were gone on their own', () => {
   const { db, channels } = openHere();
   for (const [channelId, guildId] of [
     ['gone', 'g'],
@@ -56,7 +56,7 @@ it('a server that removed the bot and has it again finds its channels as before,
   expect(channels.blocked('g')).toEqual([{ channelId: 'gone', state: 'unreachable', reason: '10003' }]);
 });
 
-it('a session tells of which servers the bot is no member any more, each connection of its share', () => {
+it('reports with a session which servers removed the bot, within each connection’s share', () => {
   const { db, channels, erasure, guilds } = openHere();
   const removed = () => db.prepare('SELECT guild_id, removed_at FROM guild_removals').raw().all();
   // Those of a server that are told to the first and to the second of two connections.
@@ -82,7 +82,7 @@ it('a session tells of which servers the bot is no member any more, each connect
   expect(removed()).toEqual([]);
 });
 
-it('a session tells of every server that left anything behind, wherever that is stored', () => {
+it('reports with a session every removed server with any stored data', () => {
   const { db, channels } = openHere();
   const traces = {
     guilds: "(guild_id) VALUES ('guilds')",

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-it('a running bot is backed up once a day; seven daily backups are kept, and every other file', async () => {
+it('backs a running bot up once a day and keeps seven daily backups and every other file', async () => {
   const open = openDatabase(file);
   const clock = createManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
@@ -50,7 +50,7 @@ it('a running bot is backed up once a day; seven daily backups are kept, and eve
   open.close();
 });
 
-it('the next backup is made at the same time of the next day, though the last one took a while', async () => {
+it('makes the next backup at the same time of the next day, even if the last one took long', async () => {
   const open = openDatabase(file);
   const clock = createManualClock(Date.now());
   mkdirSync(backupFolder(file));
@@ -72,7 +72,7 @@ it('the next backup is made at the same time of the next day, though the last on
   open.close();
 });
 
-it('a backup that fails is tried again', async () => {
+it('retries a backup that fails', async () => {
   const clock = createManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
   clock.advance(HOUR);
@@ -86,7 +86,7 @@ it('a backup that fails is tried again', async () => {
   open.close();
 });
 
-it('a clock that was a year ahead for a week: today’s backup stays, is the one that is told of, and is made once', async () => {
+it('keeps, reports and makes today’s backup once after a clock was a year ahead for a week', async () => {
   const open = openDatabase(file);
   const clock = createManualClock(Date.now());
   const ahead = Array.from({ length: 7 }, (_, day) => new Date(clock.now() + (365 + day) * 24 * HOUR));

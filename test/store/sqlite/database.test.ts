@@ -25,7 +25,7 @@ afterEach(() => {
 const body = Buffer.from('{}');
 
 describe('the database file', () => {
-  it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening too', () => {
+  it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', () => {
     for (let opening = 1; opening <= 2; opening++) {
       const { db, close } = openDatabase(file);
       inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
@@ -38,7 +38,7 @@ describe('the database file', () => {
     }
   });
 
-  it('waits for the disk again after a commit that need not, however that ended', () => {
+  it('waits for the disk again after an unsynced commit, however that ended', () => {
     const { db, close } = openDatabase(file);
     const level = () => db.pragma('synchronous', { simple: true });
     expect(unsynced(db, level)).toBe(1);
@@ -75,7 +75,7 @@ describe('the database file', () => {
     close();
   });
 
-  it('gives back the disk that its log needed while somebody read for long', () => {
+  it('frees the disk space that the log needed during a long read', () => {
     const { db, close } = openDatabase(file);
     const inbox = inboxTable(db);
     const log = () => statSync(`${file}-wal`).size / 2 ** 20;
@@ -94,7 +94,7 @@ describe('the database file', () => {
     close();
   });
 
-  it('is held by one opener; a second one is told which file, and what to do', () => {
+  it('lets one process open the database, and names the file and what to do to a second one', () => {
     const { close } = openDatabase(file);
     expect(() => openDatabase(file)).toThrow(
       `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
@@ -104,7 +104,7 @@ describe('the database file', () => {
     openDatabase(file).close();
   });
 
-  it('is held under every name that it has', () => {
+  it('holds the database’s lock under every name that it has', () => {
     openDatabase(file).close();
     const other = join(directory, 'other.sqlite');
     symlinkSync(file, other);
@@ -114,7 +114,7 @@ describe('the database file', () => {
     openDatabase(other).close();
   });
 
-  it('is free again as soon as a process that held it was killed', async () => {
+  it('releases the database as soon as a process that held it was killed', async () => {
     const script = `
       const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
       // Without a name its lock would go with the garbage.
@@ -131,7 +131,7 @@ describe('the database file', () => {
     openDatabase(file).close();
   });
 
-  it('of a newer version is refused untouched', () => {
+  it('refuses a database of a newer version without touching it', () => {
     const newer = new Database(file);
     newer.pragma(`user_version = ${migrations.length + 1}`);
     newer.close();
@@ -150,14 +150,14 @@ describe('the database file', () => {
   it.each([
     [1, 'Use the newer version.'],
     [-1, 'Start the Ledgerbell of this version once.'],
-  ])('whose schema is %i away tells an operator’s tool what to do', (away, todo) => {
+  ])('explains to an operator’s tool what to do with a database whose schema is %i away', (away, todo) => {
     const other = new Database(file);
     other.pragma(`user_version = ${migrations.length + away}`);
     other.close();
     expect(() => openBeside(file)).toThrow(todo);
   });
 
-  it('that is up to date is opened as it is, and not copied before', () => {
+  it('opens an up-to-date database unchanged, without a copy', () => {
     openDatabase(file).close();
     const { db, close } = openDatabase(file);
     expect(db.pragma('user_version', { simple: true })).toBe(migrations.length);

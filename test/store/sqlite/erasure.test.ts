@@ -127,7 +127,7 @@ it('erases every row about one server, and no other', () => {
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
 });
 
-it('is done in steps: others write in between, the next process goes on, and what came since the beginning stays', () => {
+it('erases in steps between which others write, continues in the next process, and keeps what came later', () => {
   fill('g1', 1);
   fill('g2', 2);
   const more = (guild: string, channel: string, rows: number) => {
@@ -156,7 +156,7 @@ it('is done in steps: others write in between, the next process goes on, and wha
   expect(open.db.prepare('SELECT channel_id FROM channels').pluck().all()).toEqual(['c1', 'c2']);
 });
 
-it('erases nothing of a server that took the bot back meanwhile, and all of one that did not', () => {
+it('erases nothing of a server that added the bot again, and all of one that did not', () => {
   const channels = channelStates(open.db);
   const { erasure } = tables;
   for (const [index, guild] of ['g1', 'g2'].entries()) {

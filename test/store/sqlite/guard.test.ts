@@ -34,7 +34,7 @@ function guardHere() {
 }
 
 describe('how far a project has come', () => {
-  it('is sampled once a minute, for each project on its own', () => {
+  it('samples how far a project has come once a minute, for each project on its own', () => {
     const { reach, heads } = guardHere();
     reach([0, 100, 0], [OWN, 900, 0.5], [0, 101, 0.9], [0, 102, 1], [OWN, 901, 1.5]);
     expect(heads()).toEqual([
@@ -45,7 +45,7 @@ describe('how far a project has come', () => {
     ]);
   });
 
-  it('goes on from the middle of the last three samples, whatever an absurd one says', () => {
+  it('continues from the middle of the last three samples despite an absurd one', () => {
     const { reach, heads } = guardHere();
     reach([0, 100, 0], [0, 9e15, 1], [0, 100, 2], [0, 101, 3], [0, 101, 4], [0, 102, 5], [0, 102, 6]);
     expect(heads()).toEqual([
@@ -56,7 +56,7 @@ describe('how far a project has come', () => {
     ]);
   });
 
-  it('is forgotten after three days, each project’s by its own next sample', () => {
+  it('forgets samples after three days, each project’s by its own next sample', () => {
     const { reach, heads } = guardHere();
     const days = 3 * 24 * 60;
     reach([0, 100, 0], [OWN, 100, 0], [0, 101, 1], [0, 102, days + 1]);
@@ -67,7 +67,7 @@ describe('how far a project has come', () => {
     ]);
   });
 
-  it('makes a block late when two samples of the project itself were beyond it ten minutes before', () => {
+  it('calls a block late when two samples of the project itself were beyond it ten minutes before', () => {
     const { reach, late } = guardHere();
     reach([0, 100, 0], [OWN, 900, 0], [0, 200, 1], [OWN, 901, 1]);
     expect([late(0, 150, 60), late(OWN, 899, 60), late(OWN, 900, 60), late(8, 1, 60)]).toEqual([null, 60, null, null]);
@@ -75,7 +75,7 @@ describe('how far a project has come', () => {
     expect([late(0, 150, 11.9), late(0, 150, 12), late(0, 200, 60), late(0, 300, 60)]).toEqual([null, 11, null, null]);
   });
 
-  it('makes a block late by the next ones after it, and by those of three days', () => {
+  it('calls a block late by the next samples after it, and by those of three days', () => {
     const { reach, late } = guardHere();
     reach([0, 100, 0], [0, 9e15, 1], [0, 300, 20], [0, 301, 21]);
     expect(late(0, 200, 60)).toBe(40);
@@ -87,7 +87,7 @@ describe('how far a project has come', () => {
 describe('what the explorer says of a token', () => {
   const entry = { token: TOKEN, cataloged: true, symbol: 'Gold', name: 'Gold', checkedAt: 1 };
 
-  it('takes the place of what it said before, in every way in which that is looked up', () => {
+  it('replaces earlier information of the explorer in every look-up', () => {
     const { keep, read } = guardHere();
     const asked = (tokenSymbol: string) => {
       const transfer = { txHash: '0x', from: null, to: null, token: TOKEN, tokenSymbol, blockNumber: null };
@@ -110,7 +110,7 @@ describe('what the explorer says of a token', () => {
   });
 });
 
-it('whom an address dealt with is noted anew after more than a day', () => {
+it('updates a counterparty’s time after more than a day', () => {
   const { keep, db } = guardHere();
   const seenAt = (at: number) => {
     keep({ ...nothing, counterparties: [{ guildId: 'g', address: TOKEN, counterparty: TOKEN, at }] });

@@ -20,7 +20,7 @@ const read = <T>(file: string, sql: string): T[] => {
   return rows;
 };
 
-it('what was seen is remembered for 30 days; then it is forgotten, but nothing that is still to be told', async () => {
+it('keeps transfers for 30 days, then deletes them, but nothing that still has to be posted', async () => {
   const file = temporaryFile();
   const { db, close } = openDatabase(file);
   const clock = createManualClock();

@@ -17,7 +17,7 @@ describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
   const steps = ['migration begun', 'migration uncommitted', ...(last ? [] : ['migration begun@2'])];
   const points = [...(from > 0 ? ['copy written'] : []), ...steps];
 
-  it('killed anywhere: a whole schema, every row, and the next start completes it', async () => {
+  it('leaves a whole schema and every row when killed anywhere, and completes at the next start', async () => {
     const file = makeFile(from);
     const before = look(file);
     for (const point of points) {
@@ -45,7 +45,7 @@ describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
   });
 });
 
-it('an update after one that was taken back keeps a copy of what was written between them', async () => {
+it('keeps a copy of data written between a rolled-back update and the next one', async () => {
   const file = makeFile(migrations.length);
   const copy = `${file}.before-schema-${schemas.length}`;
   const update = async () => {

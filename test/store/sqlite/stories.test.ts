@@ -29,7 +29,7 @@ function write(sql: string): void {
 }
 
 describe('stories', () => {
-  it('tell a guild what became of a transfer there, and nothing of other guilds', async () => {
+  it('shows a guild what happened to a transfer there, and nothing of other guilds', async () => {
     await world.watch(TREASURY, ALERTS, { label: 'Treasury' });
     const large = await world.watch(TREASURY, WHALES, { minimum: '1000' });
     await world.watch(TREASURY, seed.orchid.lobby, ORCHID);
@@ -60,7 +60,7 @@ describe('stories', () => {
     expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
   });
 
-  it('of a transaction with very many transfers are counted, and only the first ones read', async () => {
+  it('counts the transfers of a very large transaction and reads only the first ones', async () => {
     await world.watch(TREASURY, ALERTS);
     const body = payment();
     for (let n = 1; n <= 4; n++) await world.receive({ ...body, value: String(n) });
@@ -76,7 +76,7 @@ describe('stories', () => {
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['1', '2']);
   });
 
-  it('tell deliveries, decisions, lines and their last failures in the order in which they came', async () => {
+  it('shows deliveries, decisions, alerts and their last failures in order of time', async () => {
     for (const channel of [WHALES, ALERTS, GENERAL]) await world.watch(TREASURY, channel);
     await world.watch(USDC, ALERTS);
     const body = payment();
@@ -112,7 +112,7 @@ describe('stories', () => {
     expect(story!.alerts[1]).toMatchObject({ dead: null });
   });
 
-  it('count the lines of a message, and those of them that are of the same transaction', async () => {
+  it('counts the alerts of a message, and those of the same transaction', async () => {
     await world.watch(TREASURY, ALERTS);
     // All three are there before the first is sent.
     world.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', times: 1 });
@@ -127,7 +127,7 @@ describe('stories', () => {
     expect(messages[0]!.alerts).toBeGreaterThan(2);
   });
 
-  it('count a digest as it was told, without going through all that it told of', async () => {
+  it('counts a digest as it was posted, without reading all of its alerts', async () => {
     await world.watch(TREASURY, ALERTS, { digest: 'hourly' });
     const body = payment();
     for (const one of [body, payment(), payment()]) await world.receive(one);
@@ -138,7 +138,7 @@ describe('stories', () => {
     expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
   });
 
-  it('of what nobody in the guild watches are told only to whose project it came', async () => {
+  it('shows transfers that nobody in the guild watches only to the guild whose project they came from', async () => {
     await world.watch(TREASURY, seed.orchid.lobby, ORCHID);
     const body = payment();
     await world.receive(body);
@@ -150,7 +150,7 @@ describe('stories', () => {
   });
 });
 
-it('a report waits for no writer', async () => {
+it('reads a report without waiting for a writer', async () => {
   await world.watch(TREASURY, ALERTS);
   const body = payment();
   await world.receive(body);

@@ -12,7 +12,7 @@ function added(outcome: ReturnType<ReturnType<typeof subscriptionsTable>['add']>
   return outcome.subscription;
 }
 
-it('who watches an address is found in every server, and nobody else; the router knows of each all that decides', () => {
+it('finds who watches an address in every server, with everything that the router decides by', () => {
   const db = openHere();
   const table = subscriptionsTable(db);
   const common = { createdBy: 'u', createdAt: 1 };
@@ -56,7 +56,7 @@ it('who watches an address is found in every server, and nobody else; the router
   expect(table.watching([])).toEqual([]);
 });
 
-it('the same address may be watched in several channels, once in each', () => {
+it('lets several channels watch the same address, each once', () => {
   const table = subscriptionsTable(openHere());
   const wish = { guildId: 'g', channelId: 'c', address, createdBy: 'u', createdAt: 1 };
   const first = table.add(wish, 10);

@@ -1,0 +1,151 @@
+import { expect, it } from 'vitest';
+import type { RetentionCursor, UnmatchedCursor } from '../../../src/domain/retention.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  ADA,
+  ALICE,
+  CHANNEL,
+  decision,
+  GUILD,
+  keyOf,
+  NOW,
+  OTHER_GUILD,
+  post,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  transfer,
+  txHash,
+  USDC,
+} from './given.ts';
+import { contract } from './implementations.ts';
+
+/** Stores something of every kind about a guild, with transfers of the nth ten. */
+async function fill(store: Store, guildId: string, channelId: string, n: number): Promise<void> {
+  await subscribe(store, { guildId, channelId });
+  await store.labels.set(guildId, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }, 9);
+  await store.guilds.changeSettings(guildId, { language: 'de' });
+  await store.subscriptions.muteToken(guildId, USDC, NOW);
+  await store.audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at: NOW });
+  const sealed = new Uint8Array();
+  const scope = await store.projects.save({ guildId, projectId: 'p', sealed }, `token-${guildId}`, ADA, NOW);
+  await store.projects.nameWebhook(guildId, 'w', 'Main');
+  await post(store, [10 * n], { guildId, channelId, scope });
+  await send(store, { channelId, reference: guildId });
+  await post(store, [10 * n + 1], { guildId, channelId });
+}
+
+async function finish({ erasure }: Store, guildId: string): Promise<void> {
+  let at = await erasure.step(guildId);
+  while (at) at = await erasure.step(guildId, at);
+}
+
+contract('erasure', (open) => {
+  it('erases everything about one guild and nothing of others', async () => {
+    const store = await open();
+    await fill(store, GUILD, CHANNEL, 1);
+    await fill(store, OTHER_GUILD, '9', 2);
+    const other = await store.metrics.stored(OTHER_GUILD);
+    await store.erasure.begin(GUILD);
+    expect(await store.erasure.begun()).toEqual([GUILD]);
+    await finish(store, GUILD);
+    expect(await store.erasure.begun()).toEqual([]);
+    expect(await store.metrics.stored(GUILD)).toEqual({
+      subscriptions: 0,
+      labels: 0,
+      tokenMutes: 0,
+      project: false,
+      webhookNames: 0,
+      settings: false,
+      waiting: 0,
+      history: 0,
+      audit: 0,
+    });
+    expect(await store.metrics.stored(OTHER_GUILD)).toEqual(other);
+    expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}`]);
+    expect(await store.history.transfers(OTHER_GUILD, txHash(20), null, NOW, 9)).toMatchObject({ total: 1 });
+  });
+
+  it('begins an erasure with what causes new alerts', async () => {
+    const store = await open();
+    await fill(store, GUILD, CHANNEL, 1);
+    await store.erasure.begin(GUILD);
+    const stored = await store.metrics.stored(GUILD);
+    expect(stored).toMatchObject({ subscriptions: 0, project: false, settings: false, waiting: 1 });
+  });
+
+  it('keeps what was stored after an erasure began', async () => {
+    const store = await open();
+    await fill(store, GUILD, CHANNEL, 1);
+    await store.erasure.begin(GUILD);
+    await post(store, [99]);
+    await subscribe(store);
+    await finish(store, GUILD);
+    expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1, history: 1, audit: 0 });
+  });
+
+  it('returns null for a guild whose erasure has not begun', async () => {
+    const store = await open();
+    await fill(store, GUILD, CHANNEL, 1);
+    expect(await store.erasure.step(GUILD)).toBeNull();
+    expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1 });
+  });
+
+  it('erases a guild that removed the bot before a time, unless it took the bot back', async () => {
+    const store = await open();
+    for (const [guildId, channelId, n] of [
+      [GUILD, CHANNEL, 1],
+      [OTHER_GUILD, '9', 2],
+    ] as const) {
+      await fill(store, guildId, channelId, n);
+      await store.channels.guildRemoved(guildId, NOW, NOW + 1);
+    }
+    expect(await store.erasure.removed(NOW)).toEqual([]);
+    expect(await store.erasure.removed(NOW + 1)).toEqual([GUILD, OTHER_GUILD]);
+    await store.channels.guildReturned(GUILD);
+    expect(await store.erasure.beginRemoved(GUILD, NOW + 1)).toBe(false);
+    expect(await store.erasure.beginRemoved(OTHER_GUILD, NOW)).toBe(false);
+    expect(await store.erasure.beginRemoved(OTHER_GUILD, NOW + 1)).toBe(true);
+    expect(await store.erasure.begun()).toEqual([OTHER_GUILD]);
+    expect(await store.erasure.removed(NOW + 1)).toEqual([]);
+    expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1 });
+  });
+});
+
+contract('retention', (open) => {
+  it('forgets old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
+    const store = await open();
+    await post(store, [1], { now: NOW - 9 });
+    await send(store, {}, NOW - 9);
+    await post(store, [2], { now: NOW - 9 });
+    await post(store, [3]);
+    let at: RetentionCursor | null = null;
+    do at = await store.retention.forget(NOW, at);
+    while (at);
+    const totals = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
+    expect(totals.map(({ total }) => total)).toEqual([0, 1, 1]);
+  });
+
+  it('forgets transfers of servers’ own projects that concern no subscription, and no others', async () => {
+    const store = await open();
+    const at = { scope: 5, seenAt: NOW - 9 };
+    const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
+    const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
+    await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
+    let cursor: UnmatchedCursor | null = null;
+    do cursor = await store.retention.forgetUnmatched(0, NOW, cursor);
+    while (cursor);
+    const context = await store.routing.context(
+      [1, 2, 3, 4].map((n) => ({
+        transferKey: keyOf(n),
+        deliveryKey: keyOf(n),
+        scope: n === 4 ? 0 : 5,
+        at: NOW,
+        transfer: { ...transfer(n), txHash: txHash(n) },
+      })),
+      NOW,
+    );
+    expect(context.transfers.map(({ key }) => key)).toEqual([keyOf(2), keyOf(3), keyOf(4)]);
+  });
+});
