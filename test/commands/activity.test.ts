@@ -38,7 +38,7 @@ const filesOf = ({ reply }: Shown) => reply!.message.attachments;
 const pictureOf = ({ reply }: Shown) => reply!.message.embeds[0]!.image!.url;
 const load = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
-it('tells sums, the largest with their messages, and what was hidden; the picture is one', async () => {
+it('shows one chart, sums, the largest transfers with their messages, and what was hidden', async () => {
   const answer = await world.use('activity', { address: TREASURY, period: '7d' });
   expect(isPrivate(answer)).toBe(true);
   const text = textOf(answer);
@@ -55,7 +55,7 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect([image.width, image.height]).toEqual([1_100, 540]);
 });
 
-it('is told in the numbers of the person’s language, its file in none', async () => {
+it('shows activity in the number format of the person’s language, and the file in a neutral one', async () => {
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
   const answer = await world.use('activity', { address: TREASURY, period: '7d' });
   const file = await world.press(answer, 'activity:csv');
@@ -64,7 +64,7 @@ it('is told in the numbers of the person’s language, its file in none', async 
   expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
 });
 
-it('another period by its button, with another picture; a day ago is not two', async () => {
+it('shows another period with another chart when its button is pressed', async () => {
   const week = await world.use('activity', { address: 'treasury' });
   const before = await load(pictureOf(week));
   const day = await world.press(week, 'activity:show:24h');
@@ -74,7 +74,7 @@ it('another period by its button, with another picture; a day ago is not two', a
   expect(await load(pictureOf(day))).not.toEqual(before);
 });
 
-it('the CSV has every transfer of the period, told or not', async () => {
+it('lists every transfer of the period in the CSV file, posted or not', async () => {
   const file = await world.press(await world.use('activity', { address: TREASURY }), 'activity:csv');
   expect(isPrivate(file)).toBe(true);
   const lines = (await load(filesOf(file)[0]!.url)).toString().split('\r\n');
@@ -84,7 +84,7 @@ it('the CSV has every transfer of the period, told or not', async () => {
 });
 
 describe('nobody sees more than their channels tell', () => {
-  it('an address that nobody watches, or only where the member cannot look', async () => {
+  it('refuses to show an address that nobody watches, or only in channels that the member cannot see', async () => {
     expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(/isn’t watched in any channel you can see/);
     expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction hash/);
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
@@ -100,7 +100,7 @@ describe('nobody sees more than their channels tell', () => {
     expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/isn’t watched/);
   });
 
-  it('nor what was decided about an address, or told of it, in another channel', async () => {
+  it('hides what was decided about an address, or posted, in channels that the member cannot see', async () => {
     const address = `0x${'5'.repeat(40)}` as const;
     const { treasury } = seed.harbor;
     await pipeline.watch(address, ALERTS);
@@ -131,7 +131,7 @@ describe('nobody sees more than their channels tell', () => {
   });
 });
 
-it('a subscription that was moved keeps what came before, for those who see the channel it came for', async () => {
+it('keeps the earlier activity of a moved subscription for people who see its earlier channel', async () => {
   const address = `0x${'c'.repeat(40)}` as const;
   const subscription = String(await pipeline.watch(address, seed.harbor.treasury));
   await receive({ to: address });
@@ -143,7 +143,7 @@ it('a subscription that was moved keeps what came before, for those who see the 
   expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
 });
 
-it('what several subscriptions hide is counted under the reason of the one that came nearest to telling it', async () => {
+it('counts a transfer that several subscriptions hide under the reason of the nearest to a match', async () => {
   const own = [{ direction: 'outgoing' }, { minimum: '100' }];
   const counted = async (address: `0x${string}`, [first, second]: object[]) => {
     await pipeline.watch(address, ALERTS, first);
@@ -159,7 +159,7 @@ it('what several subscriptions hide is counted under the reason of the one that 
   }
 });
 
-it('each of the largest leads to the message that tells of it, and only an imitation is called one', async () => {
+it('links each of the largest transfers to its message and marks only imitations as such', async () => {
   const address = `0x${'a'.repeat(40)}` as const;
   const subscription = await pipeline.watch(address, ALERTS);
   for (const value of ['3000000', '4000000']) await receive({ to: address, value });
@@ -192,7 +192,7 @@ it('each of the largest leads to the message that tells of it, and only an imita
   );
 });
 
-it('a token that only bears a known symbol does not pass for it', async () => {
+it('does not show a token that copies a known symbol as the known one', async () => {
   const coin = { tokenType: 'Fuse', tokenAddress: null, tokenSymbol: null, tokenName: null, tokenDecimals: null };
   const genuine = { ...coin, value: '7000000000000000000' };
   await receive(genuine);
@@ -203,7 +203,7 @@ it('a token that only bears a known symbol does not pass for it', async () => {
   expect(text).toContain('These copy a known token’s name and are not the real one.');
 });
 
-it('where nothing moved in the other period, no picture of the first one stays', async () => {
+it('removes the first period’s chart when the other period has no transfers', async () => {
   const quiet = `0x${'9'.repeat(40)}` as const;
   await pipeline.watch(quiet, ALERTS, { label: 'Quiet' });
   await receive({ to: quiet });
@@ -216,7 +216,7 @@ it('where nothing moved in the other period, no picture of the first one stays',
   expect([filesOf(day), day.reply!.message.embeds[0]!.image]).toEqual([[], undefined]);
 });
 
-it('looks at the latest of very many, and says so', async () => {
+it('reads only the latest of very many transfers, and reports that', async () => {
   const channelIds = [ALERTS];
   const now = pipeline.clock.now();
   const question = {
@@ -237,7 +237,7 @@ it('looks at the latest of very many, and says so', async () => {
   expect(whole!.csv.endsWith(part!.csv.split('\r\n').slice(1).join('\r\n'))).toBe(true);
 });
 
-it('puts the latest into the file, as many as Discord takes, and counts the others', async () => {
+it('puts the latest transfers into the CSV file, as many as Discord accepts, and counts the others', async () => {
   const address = `0x${'d'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenSymbol: `x${'\u0316'.repeat(7)}`.repeat(32), tokenDecimals: '255' });
@@ -261,14 +261,14 @@ it('puts the latest into the file, as many as Discord takes, and counts the othe
   expect(textOf(file)).toContain(`${(12_001 - told).toLocaleString('en-US')} older`);
 });
 
-it('does not say that nothing moved where it does not know how much', async () => {
+it('does not claim that nothing moved when the amounts are unknown', async () => {
   const vague = `0x${'6'.repeat(40)}` as const;
   await pipeline.watch(vague, ALERTS);
   await receive({ to: vague, value: null });
   expect(textOf(await world.use('activity', { address: vague }))).toContain('📥 `USDC` in 1 transfer');
 });
 
-it('gives a rounded token id as such in its file too', async () => {
+it('marks a rounded token ID in the CSV file', async () => {
   const collector = `0x${'4'.repeat(40)}` as const;
   await pipeline.watch(collector, ALERTS);
   await receive({ to: collector, tokenType: 'ERC-721', value: null, tokenId: '5.78960446186581e+76' });
@@ -285,7 +285,7 @@ it('finds an address by its name, and never takes one of two whose names differ 
   expect(textOf(await world.use('activity', { address: 'élan' }))).toMatch(/Several addresses have that name/);
 });
 
-it('pieces and the chart are in the numbers of the person’s language', async () => {
+it('shows pieces and the chart in the number format of the person’s language', async () => {
   const address = `0x${'b'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
@@ -300,13 +300,13 @@ it('pieces and the chart are in the numbers of the person’s language', async (
   expect(drawn).toEqual(['de']);
 });
 
-it('what cannot be drawn is told all the same', async () => {
+it('shows activity as text when the chart cannot be drawn', async () => {
   world.services.chart = () => Promise.reject(new Error('no canvas'));
   const answer = await world.use('activity', { address: TREASURY });
   expect(textOf(answer)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
 });
 
-it('a server’s pictures are drawn in turn: one for all servers, whoever asks how often', async () => {
+it('draws one chart at a time per server, however many people ask', async () => {
   const drawing: PromiseWithResolvers<Buffer>[] = [];
   world.services.chart = () => {
     drawing.push(Promise.withResolvers<Buffer>());

@@ -90,7 +90,7 @@ function mayMount(): boolean {
 const disks = [pageLimit, ...(mayMount() ? [smallFileSystem] : [])];
 
 it.each(disks)(
-  'a full disk (%o): 503, and 200 without a restart once there is space; nothing answered is lost',
+  'returns 503 on a full disk (%o), and 200 without a restart once there is space, and loses nothing acknowledged',
   async (make) => {
     const { bot, bodies, fill, free } = await make();
     const answered: string[] = [];
@@ -122,7 +122,7 @@ it.each(disks)(
   },
 );
 
-it('another process that holds the file for seconds: 503 in time, and the event loop is never blocked', async () => {
+it('returns 503 in time while another process holds the file, and never blocks the event loop', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   await accepted(() => bot.post('before'));
@@ -148,7 +148,7 @@ it('another process that holds the file for seconds: 503 in time, and the event 
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['after', 'before']);
 });
 
-it('10,000 idle connections do not keep a delivery waiting', async () => {
+it('serves a delivery at once beside 10,000 idle connections', async () => {
   const bot = await startBot(temporaryFile());
   // Each process may open so many files; where that is less, so are the connections.
   const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString()) || 20_000;
@@ -171,7 +171,7 @@ it('10,000 idle connections do not keep a delivery waiting', async () => {
   expect((await bot.ended).code).toBe(0);
 });
 
-it('bodies that stop half-way: each is answered 503 in time, and what comes then is stored', async () => {
+it('returns 503 in time to bodies that stop half-way, and stores the next delivery', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   const answers = Array.from({ length: 100 }, async () => {
@@ -186,7 +186,7 @@ it('bodies that stop half-way: each is answered 503 in time, and what comes then
   expect(new Set(bodiesIn(file))).toEqual(new Set(['whole']));
 });
 
-it('a delivery from an address that is not listed: 403, and the log says which address it was', async () => {
+it('returns 403 to an address that is not listed, and logs the address', async () => {
   const file = temporaryFile();
   const bot = await startBot(file, { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' });
   const logged = bot.said('delivery from an address that is not in RECEIVER_SOURCES');
@@ -195,7 +195,7 @@ it('a delivery from an address that is not listed: 403, and the log says which a
   expect(bodiesIn(file)).toEqual([]);
 });
 
-it('a database thread that ends: the process ends as well, with 1, and the next start has everything', async () => {
+it('ends the process with 1 when the database thread ends, and keeps everything for the next start', async () => {
   const file = temporaryFile();
   const end = `${file}.end`;
   const bot = await startBot(file, { THREAD_END: end });
@@ -207,7 +207,7 @@ it('a database thread that ends: the process ends as well, with 1, and the next 
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['kept', 'more']);
 });
 
-it('bytes that are no HTTP, and requests broken off at any point, end only their own connection', async () => {
+it('closes only the connection of bytes that are not HTTP or of an aborted request', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   for (const bytes of ['\u0000\u0001\u0002\r\n\r\n', 'GET', HALF.slice(0, 20), HALF]) {

@@ -66,7 +66,7 @@ const alike = (address: AddressText, like: AddressText, label: string | null = n
 ];
 
 describe('an address that looks like another', () => {
-  it('is pointed out when the other one was dealt with lately, in either direction, and never becomes known itself', async () => {
+  it('warns of an address that looks like a recent counterparty, in either direction, and never learns it', async () => {
     await send({ from: TREASURY, to: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     await send({ from: POISON });
@@ -78,14 +78,14 @@ describe('an address that looks like another', () => {
     expect(await counterparties()).toEqual([GENUINE]);
   });
 
-  it('is pointed out when both came in one batch', async () => {
+  it('warns of a look-alike in the same batch as the address it copies', async () => {
     await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
     await pipeline.receive(payment({ from: POISON }), 0);
     await pipeline.routed();
     expect(await warnings()).toEqual([[], alike(POISON, GENUINE)]);
   });
 
-  it('cannot make itself known by transfers that cost nothing', async () => {
+  it('learns no counterparty from transfers that cost nothing', async () => {
     await send({ from: TREASURY, to: POISON, value: '0' });
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE });
@@ -93,7 +93,7 @@ describe('an address that looks like another', () => {
     expect(await pipeline.outcomes()).toEqual(['zero', 'matched', 'matched']);
   });
 
-  it('is pointed out when the server has named or watches the other one, whatever its own fame', async () => {
+  it('warns of an address that looks like one the server has labeled or watches, even if it is known itself', async () => {
     const { labels } = pipeline.store;
     await labels.set(HARBOR, { address: GENUINE, name: 'Payroll', createdBy: seed.ada, at: 0 }, 9);
     await labels.set('1', { address: OTHER, name: 'x', createdBy: seed.ada, at: 0 }, 9);
@@ -111,7 +111,7 @@ describe('an address that looks like another', () => {
     expect(await lastWarnings()).toEqual(alike(OTHER, POISON, 'Cold wallet'));
   });
 
-  it('is pointed out among the parties of a watched token', async () => {
+  it('warns of a look-alike among the parties of a watched token', async () => {
     await pipeline.watch(USDC, WHALES);
     await pipeline.watch(GENUINE, ALERTS, { label: 'Payroll' });
     await send({ to: POISON });
@@ -119,7 +119,7 @@ describe('an address that looks like another', () => {
     expect(await counterparties()).toEqual([]);
   });
 
-  it('is judged by each server’s own past, which nobody else can make up', async () => {
+  it('compares addresses only with each server’s own past, which nobody else can fake', async () => {
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
     await send({ from: POISON }, await ownProject(ORCHID));
     await send({ from: GENUINE });
@@ -128,7 +128,7 @@ describe('an address that looks like another', () => {
     expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
   });
 
-  it('is forgotten after 30 days', async () => {
+  it('forgets counterparties after 30 days', async () => {
     const began = pipeline.clock.now();
     await send({ from: GENUINE });
     pipeline.clock.leap(30 * DAY);
@@ -143,7 +143,7 @@ describe('an address that looks like another', () => {
 describe('a token that bears a known symbol', () => {
   const uncataloged: Warning = { kind: 'uncataloged' };
 
-  it('is pointed out, however it is spelled', async () => {
+  it('warns of a token that copies a known symbol in any spelling', async () => {
     await send();
     const spellings = ['USDC', 'usdc', 'ＵＳＤＣ', 'U S\u200bD\u2060C', 'UЅDС', 'USDÇ'];
     for (const tokenSymbol of spellings) await send({ tokenAddress: FAKE, tokenSymbol });
@@ -151,7 +151,7 @@ describe('a token that bears a known symbol', () => {
     expect(await warnings()).toEqual([[], ...imitations]);
   });
 
-  it('is pointed out when it is the coin’s, as the operator’s events call it', async () => {
+  it('warns of a token that copies the coin’s symbol as in the operator’s events', async () => {
     await send({ ...COIN, tokenType: 'USDC' }, 7);
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
     await send(COIN);
@@ -164,7 +164,7 @@ describe('a token that bears a known symbol', () => {
     ]);
   });
 
-  it('is not when the catalogue has it too', async () => {
+  it('does not warn of a token with a known symbol that is cataloged too', async () => {
     await send();
     await send({ tokenAddress: OTHER });
     expect(await warnings()).toEqual([[], []]);
@@ -174,7 +174,7 @@ describe('a token that bears a known symbol', () => {
 describe('a token that the catalogue does not have', () => {
   const lure = { tokenAddress: FAKE, tokenName: 'Visit free-usdc.com', tokenSymbol: 'GIFT' };
 
-  it('is marked, hidden where only catalogued ones are wanted, and not marked where it is asked for', async () => {
+  it('marks an uncataloged token, hides it if only cataloged ones are wanted, and not if it was requested', async () => {
     await pipeline.watch(TREASURY, WHALES, { token: FAKE });
     await pipeline.watch(ALICE, WHALES, { filters: { ...DEFAULT_FILTERS, cataloged: true } });
     await send({ tokenAddress: FAKE, tokenSymbol: 'NEW' });
@@ -183,7 +183,7 @@ describe('a token that the catalogue does not have', () => {
     expect((await pipeline.outcomes()).sort()).toEqual(['cataloged', 'matched', 'matched']);
   });
 
-  it('is hidden when it invites somewhere and came unasked', async () => {
+  it('hides an uncataloged token that advertises a site and was not requested', async () => {
     await send(lure);
     await send({ ...lure, from: TREASURY, to: ALICE });
     await pipeline.idle();
@@ -207,7 +207,7 @@ describe('a token that the catalogue does not have', () => {
     },
   );
 
-  it('does not say that a token could not be checked when it was checked before the explorer was away', async () => {
+  it('shows no failed check for a token that was checked before the explorer was down', async () => {
     await send();
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send();
@@ -216,7 +216,7 @@ describe('a token that the catalogue does not have', () => {
     expect(await warnings()).toEqual([[], [], []]);
   });
 
-  it('does not say that a token could not be checked to a subscription that names the token', async () => {
+  it('shows no failed check to a subscription that names the token', async () => {
     await pipeline.watch(ALICE, WHALES, { token: FAKE });
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send({ tokenAddress: FAKE });
@@ -232,7 +232,7 @@ describe('a token that the catalogue does not have', () => {
 });
 
 describe('the explorer', () => {
-  it('is asked about a token once a day, and never about what nobody watches', async () => {
+  it('asks the explorer about a token once a day, and never about unwatched ones', async () => {
     await send({ to: ALICE, from: GENUINE, tokenAddress: FAKE });
     await send();
     await send();
@@ -242,7 +242,7 @@ describe('the explorer', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('is left alone for minutes when it has enough', async () => {
+  it('leaves the explorer alone for minutes after it limited requests', async () => {
     upstream.set(() => ({ status: 429, body: 'slow down' }));
     await send();
     upstream.set(({ url }) => catalogued(url));
@@ -251,7 +251,7 @@ describe('the explorer', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('holds lines up for a moment when it hangs, then not again for minutes', async () => {
+  it('delays alerts briefly when the explorer hangs, then not again for minutes', async () => {
     upstream.set(() => null);
     await pipeline.receive(payment());
     await until(() => upstream.requests.length > 0);
@@ -271,7 +271,7 @@ describe('the explorer', () => {
 describe('what comes late', () => {
   const block = (blockNumber: number) => send({ blockNumber });
 
-  it('says by how much the blocks after its own were told of before', async () => {
+  it('shows how late a transfer is compared with later blocks', async () => {
     await block(100);
     pipeline.clock.advance(2 * MINUTE);
     await block(200);

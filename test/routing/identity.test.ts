@@ -45,27 +45,30 @@ describe('one transfer, one line per channel', () => {
     [1, 2, 0],
     [2, 0, 1],
     [2, 1, 0],
-  ])('whichever of its three bodies comes first (%i %i %i), and the line names every match', async (...order) => {
-    await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
-    await pipeline.watch(ALICE, ALERTS, { label: 'Alice' });
-    await pipeline.watch(USDC, ALERTS, { label: 'Dollars' });
-    await pipeline.watch(TREASURY, WHALES);
-    for (const index of order) {
-      await pipeline.receive(bodies[index]!);
-      pipeline.clock.advance(30_000);
-    }
-    await count(WHALES, 1);
-    await pipeline.routed();
-    // It happened once, and where it was said to be.
-    const stories = await pipeline.stories();
-    expect(stories).toMatchObject([{ count: 1, reorganised: false }]);
-    expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
-    await only(1);
-    const [line] = pipeline.alerts(ALERTS);
-    expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
-  });
+  ])(
+    'posts one alert with every match whichever of a transfer’s three bodies comes first (%i %i %i)',
+    async (...order) => {
+      await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+      await pipeline.watch(ALICE, ALERTS, { label: 'Alice' });
+      await pipeline.watch(USDC, ALERTS, { label: 'Dollars' });
+      await pipeline.watch(TREASURY, WHALES);
+      for (const index of order) {
+        await pipeline.receive(bodies[index]!);
+        pipeline.clock.advance(30_000);
+      }
+      await count(WHALES, 1);
+      await pipeline.routed();
+      // It happened once, and where it was said to be.
+      const stories = await pipeline.stories();
+      expect(stories).toMatchObject([{ count: 1, reorganised: false }]);
+      expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
+      await only(1);
+      const [line] = pipeline.alerts(ALERTS);
+      expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
+    },
+  );
 
-  it('and a repeat after a retry’s time is counted, not shown', async () => {
+  it('counts a repeat after a retry’s time and does not show it', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
     await count(ALERTS, 1);
@@ -77,7 +80,7 @@ describe('one transfer, one line per channel', () => {
     await only(1);
   });
 
-  it('also after 29 days; what is older than 30 is forgotten, and would be told anew', async () => {
+  it('recognizes a repeat after 29 days, and posts it again after 30', async () => {
     const day = 24 * 3_600_000;
     await pipeline.watch(TREASURY, ALERTS);
     const old = payment({ value: '7000000' });
@@ -94,7 +97,7 @@ describe('one transfer, one line per channel', () => {
     expect(titles(ALERTS).filter((title) => title.includes('+7 '))).toHaveLength(2);
   });
 
-  it('and a delivery whose 200 was lost comes again without a second line', async () => {
+  it('posts no second alert when a delivery with a lost 200 comes again', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event, null);
     await pipeline.receive(event);
@@ -102,7 +105,7 @@ describe('one transfer, one line per channel', () => {
     expect(titles(ALERTS)[0]).not.toContain('×');
   });
 
-  it('and another block hash updates the line', async () => {
+  it('updates the alert when a transfer comes with another block hash', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
     await count(ALERTS, 1);
@@ -115,7 +118,7 @@ describe('one transfer, one line per channel', () => {
 describe('the block of a transfer', () => {
   const other = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
 
-  it('is not the one that was left, when a delivery of that one comes again', async () => {
+  it('keeps the new block when a delivery of the abandoned one comes again', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event, null);
     await count(ALERTS, 1);
@@ -127,7 +130,7 @@ describe('the block of a transfer', () => {
     await only(1);
   });
 
-  it('is not the one that was left, when a twin of that one comes only then', async () => {
+  it('keeps the new block when a twin of the abandoned one arrives later', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
     await pipeline.receive({ ...event, ...other });
@@ -140,7 +143,7 @@ describe('the block of a transfer', () => {
     await only(1);
   });
 
-  it('is not any of those that were left, of which it knows the latest', async () => {
+  it('keeps the new block against any of the latest abandoned ones', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     const block = (n: number) => ({
       ...event,
@@ -174,7 +177,7 @@ describe('the block of a transfer', () => {
     expect(await known()).toEqual([1_012]);
   });
 
-  it('is learned from another body where the first one did not tell, without a word of a reorganisation', async () => {
+  it('learns a block from another body if the first one had none, without showing a reorganization', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
@@ -186,7 +189,7 @@ describe('the block of a transfer', () => {
 });
 
 describe('two equal transfers in one transaction', () => {
-  it('are one line that says ×2, edited when it was already sent', async () => {
+  it('shows two equal transfers as one alert with ×2, edited if it was already sent', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
     await count(ALERTS, 1);
@@ -201,7 +204,7 @@ describe('two equal transfers in one transaction', () => {
     expect(titles(ALERTS)[0]).toContain('×2');
   });
 
-  it('say ×2 from the start when both came before the line was sent', async () => {
+  it('shows ×2 from the start if both equal transfers came before the alert was sent', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
     await pipeline.receive(payment({ value: '1' }));
@@ -214,7 +217,7 @@ describe('two equal transfers in one transaction', () => {
 });
 
 describe('what cannot be told', () => {
-  it('is set aside with its bytes, and holds nothing up', async () => {
+  it('quarantines an unreadable delivery with its bytes and delays nothing', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive('{"not json');
     await pipeline.receive(event);
@@ -223,7 +226,7 @@ describe('what cannot be told', () => {
   });
 });
 
-it('a line that was rendered before another equal transfer was counted is not frozen, but read anew', async () => {
+it('renders an alert again instead of freezing it if another equal transfer was counted', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.deliverer.close();
   const claimed = async () => {
@@ -260,7 +263,7 @@ it('a line that was rendered before another equal transfer was counted is not fr
   expect(await freeze(after)).toBeNull();
 });
 
-it('what is replayed from the quarantine is told apart as when it came: two equal transfers, a retry, one never answered', async () => {
+it('identifies replayed deliveries as when they arrived: two equal transfers, a retry, one never acknowledged', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const [equal, repeated, owed] = [payment({ value: '1' }), payment({ value: '2' }), payment({ value: '3' })];
   const came: [body: object, afterMs: number, answered: number | null][] = [

@@ -68,7 +68,7 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.history.transfers(OTHER_GUILD, txHash(20), null, NOW, 9)).toMatchObject({ total: 1 });
     });
 
-    it('begins with what causes new alerts', async () => {
+    it('begins an erasure with what causes new alerts', async () => {
       const store = await open();
       await fill(store, GUILD, CHANNEL, 1);
       await store.erasure.begin(GUILD);
@@ -76,7 +76,7 @@ export function erasureContract(open: OpenEmpty): void {
       expect(stored).toMatchObject({ subscriptions: 0, project: false, settings: false, waiting: 1 });
     });
 
-    it('keeps what was stored after it began', async () => {
+    it('keeps what was stored after an erasure began', async () => {
       const store = await open();
       await fill(store, GUILD, CHANNEL, 1);
       await store.erasure.begin(GUILD);
