@@ -132,6 +132,8 @@ const schema = z.object({
       ),
     'sqlite:data/ledgerbell.sqlite',
   ),
+  BACKUP_DIR: optional(z.string().transform((value) => resolve(value))),
+  BACKUP_KEEP: withDefault(count(1), '7'),
   SECRETS_KEY: optional(keys),
   RECEIVER_TOKEN: optional(
     z.string().regex(/^[\w-][\w.~-]{15,99}$/, 'must be 16 to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
@@ -234,6 +236,11 @@ export function readDatabaseFile(environment: Environment): string {
   const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
   if (parsed.success) return databaseFile(parsed.data);
   throw new ConfigError(parsed.error.issues.map(({ message }) => `DATABASE_URL: ${message}`).join('\n'));
+}
+
+/** The folder for backups; undefined: next to the database. For the tools, which need nothing else. */
+export function readBackupFolder(environment: Environment): string | undefined {
+  return schema.pick({ BACKUP_DIR: true }).parse(environment).BACKUP_DIR;
 }
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { readConfig, readDatabaseFile } from './config.ts';
+import { readBackupFolder, readConfig, readDatabaseFile } from './config.ts';
 import { ConfigError, toolWords } from './errors.ts';
 import { backupTo } from './operator/backup.ts';
 import { discard, list, replay, show, withDeadLetters } from './operator/deadletters.ts';
@@ -16,6 +16,12 @@ const database = () => (file = readDatabaseFile(process.env));
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 /** What `--help` shows below the options. */
 const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  npm run ${line}`).join('\n')}`;
+
+/** An option's value; throws an error for the terminal when it is something else. */
+function wholeNumber(value: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('It must be a number from 1 to 999999.');
+  return Number(value);
+}
 
 const program = new Command('ledgerbell')
   .usage('<command>')
@@ -65,15 +71,25 @@ slashCommands
 program
   .command('backup')
   .description('make a verified copy of the database, also while the bot runs')
-  .argument('[file]', 'where the copy goes; by default it gets a name in the folder backups/ beside the database')
-  .addHelpText('after', examples('backup', 'backup -- /mnt/elsewhere/ledgerbell.sqlite'))
-  .action(async (target?: string) => print(await backupTo(database(), target)));
+  .argument('[file]', 'where the copy goes; it is compressed if the name ends in .zst')
+  .option(
+    '--to <folder>',
+    'the folder for a compressed copy, named by the time; default: BACKUP_DIR, or backups/ beside the database',
+  )
+  .option('--keep <number>', 'delete all but the newest copies in that folder that were named by the time', wholeNumber)
+  .addHelpText(
+    'after',
+    examples('backup', 'backup -- --to /mnt/elsewhere --keep 48', 'backup -- /mnt/elsewhere/ledgerbell.sqlite'),
+  )
+  .action(async (target: string | undefined, { to, keep }: { to?: string; keep?: number }) =>
+    print(await backupTo(database(), { file: target, to, keep, usual: readBackupFolder(process.env) })),
+  );
 
 program
   .command('restore')
   .description('put a backup in the place of the database; stop the bot first')
   .argument('<backup>', 'the copy; the database that it replaces is kept beside it')
-  .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite'))
+  .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite.zst'))
   .action(async (backup: string) => print(await restoreFrom(database(), backup)));
 
 const deadLetters = program

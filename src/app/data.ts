@@ -19,7 +19,8 @@ export async function openData(parts: Parts, given: OpenStore | undefined, liste
   if (!given && !existsSync(file)) await assertStartable(config);
   const database = given ?? (await openDatabase(file, log, listener));
   const { store } = stack.adopt(database, ({ close }) => close());
-  const backups = given ? null : startDailyBackups({ file, clock, log });
+  const { BACKUP_DIR: folder, BACKUP_KEEP: keep } = config;
+  const backups = given ? null : startDailyBackups({ file, folder, keep, clock, log });
   stack.defer(() => backups?.close());
   return {
     file,

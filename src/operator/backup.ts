@@ -1,10 +1,38 @@
-import { resolve } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { UserError } from '../errors.ts';
 import { backUp } from '../store/sqlite/backup.ts';
 import { backupFolder, stamp } from '../store/sqlite/folder.ts';
 
-/** Copies the database to a file, by default into its folder of backups; returns what to print. */
-export async function backupTo(database: string, file: string | undefined): Promise<string> {
-  const target = resolve(file ?? `${backupFolder(database)}/${stamp(Date.now())}.sqlite`);
+/** Where a copy goes: to a file, or under a name made of the time to a folder, of whose copies the newest are kept. */
+interface BackupTarget {
+  file?: string | undefined;
+  to?: string | undefined;
+  keep?: number | undefined;
+  /** BACKUP_DIR. */
+  usual?: string | undefined;
+}
+
+/** Names made here. Daily backups, and files that somebody named, are other ones. */
+const NAMED_BY_TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite\.zst$/;
+
+/** Copies the database, by default to its folder of backups; returns what to print. */
+export async function backupTo(database: string, { file, to, keep, usual }: BackupTarget): Promise<string> {
+  if (file !== undefined && (to ?? keep) !== undefined) throw new UserError('Specify a file or a folder, not both.');
+  const place = resolve(to ?? usual ?? backupFolder(database));
+  const target = file === undefined ? join(place, `${stamp(Date.now())}.sqlite.zst`) : resolve(file);
   const { bytes } = await backUp(database, target);
-  return `Backed up ${database} to ${target} (${bytes} bytes), verified.`;
+  const removed = keep === undefined ? [] : prune(place, keep);
+  const older = removed.length === 0 ? '' : ` Deleted ${removed.length} older.`;
+  return `Backed up ${database} to ${target} (${bytes} bytes), verified.${older}`;
+}
+
+/** Deletes all but the newest copies; returns their names. */
+function prune(folder: string, keep: number): string[] {
+  const old = readdirSync(folder)
+    .filter((name) => NAMED_BY_TIME.test(name))
+    .sort()
+    .slice(0, -keep);
+  for (const name of old) rmSync(join(folder, name), { force: true });
+  return old;
 }

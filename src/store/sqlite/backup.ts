@@ -12,8 +12,9 @@ import {
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
+import { compress, decompress, isCompressed } from './compress.ts';
 import { takeLock } from './database.ts';
-import { backupFolder, makeFolderOf, stamp } from './folder.ts';
+import { makeFolderOf, stamp, whereBackups } from './folder.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds briefly. */
@@ -28,23 +29,35 @@ export interface Backup {
 }
 
 /**
- * Copies a database, also while a bot writes to it, and verifies the copy. `target` appears only once it is whole and
- * on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
+ * Copies a database, also while a bot writes to it, and verifies the copy; a `target` that ends in `.zst` is compressed.
+ * `target` appears only once it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
  */
 export async function backUp(file: string, target: string): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   if (existsSync(target)) throw new UserError(`${target} already exists. Specify another file, or move this one.`);
   makeFolderOf(target, 'Specify a file in another folder.');
   const partial = `${target}.partial`;
-  rmSync(partial, { force: true });
+  const compressed = `${target}.compressed.partial`;
+  const remove = () => {
+    for (const path of [partial, compressed]) rmSync(path, { force: true });
+  };
+  remove();
   try {
     await copy(file, partial, target);
     verify(partial, file, target);
-    fsync(partial);
-    renameSync(partial, target);
+    const isPlain = !target.endsWith('.zst');
+    if (!isPlain) {
+      await compress(partial, compressed).catch((error: Error) => {
+        failToWrite(error, file, target);
+        throw error;
+      });
+    }
+    const done = isPlain ? partial : compressed;
+    fsync(done);
+    renameSync(done, target);
     fsync(dirname(target));
   } finally {
-    rmSync(partial, { force: true });
+    remove();
   }
   return { file: target, bytes: statSync(target).size };
 }
@@ -56,7 +69,7 @@ export async function backUp(file: string, target: string): Promise<Backup> {
  */
 export async function restore(named: string, backup: string, now: number): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
-    throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(named)}.`);
+    throw new UserError(`There is no backup at ${backup}. Backups are in ${whereBackups(named)}.`);
   makeFolderOf(named);
   // Follows a link, so a database on another disk stays there.
   const file = existsSync(named) ? realpathSync(named) : named;
@@ -64,7 +77,7 @@ export async function restore(named: string, backup: string, now: number): Promi
   try {
     const fresh = `${file}.restored`;
     rmSync(fresh, { force: true });
-    await backUp(backup, fresh);
+    await unpackTo(backup, fresh);
     const kept = `${file}.before-restore-${stamp(now)}`;
     const isKept = keep(file, kept);
     renameSync(fresh, file);
@@ -72,6 +85,24 @@ export async function restore(named: string, backup: string, now: number): Promi
     return { kept: isKept ? kept : null };
   } finally {
     lock.close();
+  }
+}
+
+/** Copies a backup, compressed or not, to a new file and verifies that. */
+async function unpackTo(backup: string, fresh: string): Promise<void> {
+  if (!isCompressed(backup)) return void (await backUp(backup, fresh));
+  const unpacked = `${fresh}.unpacked`;
+  try {
+    await decompress(backup, unpacked).catch((error: NodeJS.ErrnoException) => {
+      failToWrite(error, backup, fresh);
+      throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
+    });
+    await backUp(unpacked, fresh).catch((error: Error) => {
+      throw error instanceof UserError ? new UserError(error.message.replaceAll(unpacked, backup)) : error;
+    });
+  } finally {
+    // SQLite leaves its own files beside a database that it cannot read.
+    for (const end of ['', '-wal', '-shm']) rmSync(unpacked + end, { force: true });
   }
 }
 
@@ -120,7 +151,7 @@ async function copy(file: string, partial: string, target: string): Promise<void
 /** Throws a readable error for a fault of the copy's disk, such as a full one; ignores other errors. */
 function failToWrite(error: unknown, file: string, target: string): void {
   const { code, message } = error as Error & { code?: string };
-  if (code === undefined || !/^SQLITE_(FULL|CANTOPEN|IOERR)/.test(code)) return;
+  if (code === undefined || !/^(SQLITE_(FULL|CANTOPEN|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return;
   throw new UserError(
     `${file} cannot be copied to ${target}: ${message}. Free up space, or specify a file on another disk.`,
   );

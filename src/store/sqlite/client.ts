@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
 import type { Store } from '../store.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { backupFolder, realFile, stamp } from './folder.ts';
+import { realFile, stamp, whereBackups } from './folder.ts';
 import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
 
 /**
@@ -191,7 +191,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
       () => `What the bot had stored was saved as ${target}. ${goOn}`,
       ({ message }: Error) =>
         `What the bot had stored could not be saved (${message}). Restore the newest backup from ` +
-        `${backupFolder(file)}: npm run restore -- <backup>`,
+        `${whereBackups(file)}: npm run restore -- <backup>`,
     );
     fault = new StoreError(`${what} ${saved}`, REPLACED);
     onUnusable(fault);

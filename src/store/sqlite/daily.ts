@@ -4,28 +4,32 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts';
-import { backupFolder, stamp } from './folder.ts';
+import { BACKUP_END, backupFolder, stamp } from './folder.ts';
 
 /** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
 /** Delay after a start, when the bot has more urgent work. */
 const FIRST_LOOK_MS = 10 * MINUTE;
-/** How many daily backups are kept. Files with other names belong to the operator and stay. */
-const KEPT = 7;
 const PROGRAM = resolve(import.meta.dirname, '../../ledgerbell.ts');
 
 /**
- * Backs the database up once a day and keeps seven. A separate process does it, so that copying and verifying delay
- * neither the receiver nor the database's thread.
+ * Backs the database up once a day and keeps the newest `keep`; files with other names belong to the operator and stay.
+ * A separate process does it, so that copying and verifying delay neither the receiver nor the database's thread.
  */
-export function startDailyBackups({ file, clock, log }: { file: string; clock: Clock; log: Logger }) {
-  const folder = backupFolder(file);
+export function startDailyBackups(options: {
+  file: string;
+  folder?: string | undefined;
+  keep?: number;
+  clock: Clock;
+  log: Logger;
+}) {
+  const { file, folder = backupFolder(file), keep = 7, clock, log } = options;
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
 
-  const names = (prefix: string, end = '.sqlite') => {
+  const names = (prefix: string, end = BACKUP_END) => {
     try {
-      return readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith(end));
+      return readdirSync(folder).filter((name) => name.startsWith(prefix) && end.test(name));
     } catch {
       return [];
     }
@@ -38,16 +42,16 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   };
 
   async function backUp(): Promise<void> {
-    const target = join(folder, `daily-${stamp(clock.now())}.sqlite`);
+    const target = join(folder, `daily-${stamp(clock.now())}.sqlite.zst`);
     try {
       // A bot that was killed during a copy leaves a partial file, which nothing else removes.
-      for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
+      for (const half of names('daily-', /\.partial$/)) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
       await promisify(execFile)(process.execPath, [PROGRAM, 'backup', target], { env, signal: stopped.signal });
       // A later name comes from a clock that was ahead. It counts as the oldest.
       const isAhead = (name: string) => Number(join(folder, name) > target);
       const oldestFirst = names('daily-').sort((a, b) => isAhead(b) - isAhead(a) || (a < b ? -1 : 1));
-      for (const old of oldestFirst.slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
+      for (const old of oldestFirst.slice(0, -keep)) rmSync(join(folder, old), { force: true });
       log.info({ target }, 'backed up');
     } catch (error) {
       if (!stopped.signal.aborted) log.error({ err: error }, 'daily backup failed; retrying in an hour');

@@ -34,6 +34,12 @@ export const realFile = (file: string): string => (existsSync(file) ? realpathSy
 /** The folder beside a database where its backups go. */
 export const backupFolder = (file: string): string => join(dirname(file), 'backups');
 
+/** Where backups are, in words: what needs them does not know whether BACKUP_DIR is set. */
+export const whereBackups = (file: string): string => `${backupFolder(file)}, or in BACKUP_DIR if that is set`;
+
+/** What the names of backups end with. */
+export const BACKUP_END = /\.sqlite(\.zst)?$/;
+
 /** A time in the form used in file names: `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
@@ -73,7 +79,7 @@ export function takePlace(file: string): void {
     const own = basename(one);
     closeToOthers(dirname(one), (name) => name.startsWith(own) && ENDS.test(name.slice(own.length)));
   }
-  closeToOthers(backupFolder(file), (name) => name.endsWith('.sqlite'));
+  closeToOthers(backupFolder(file), (name) => BACKUP_END.test(name));
 }
 
 function assertDatabase(file: string): void {
@@ -85,7 +91,7 @@ function assertDatabase(file: string): void {
     const read = readSync(descriptor, bytes);
     if (read > 0 && bytes.toString('latin1') !== BEGINNING)
       throw new Error(
-        `it is not a database, or its beginning is damaged; backups are in ${backupFolder(file)} (npm run restore -- <backup>)`,
+        `it is not a database, or its beginning is damaged; backups are in ${whereBackups(file)} (npm run restore -- <backup>)`,
       );
   } finally {
     closeSync(descriptor);

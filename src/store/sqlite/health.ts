@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
-import { backupFolder, realFile } from './folder.ts';
+import { realFile, whereBackups } from './folder.ts';
 
 /** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
 export const CHECKED_AT_START_BYTES = 64 * 1024 * 1024;
@@ -16,8 +16,8 @@ export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT
 
 /** The message about a damaged database, with what to do. */
 export const damageMessage = (file: string, fault: string): string =>
-  `${file} is damaged: ${fault}. Check the disk, then restore the newest backup from ${backupFolder(file)}: ` +
-  'npm run restore -- <backup>';
+  `${file} is damaged: ${fault}. Check the disk, then restore the newest backup: ` +
+  `npm run restore -- <backup>. Backups are in ${whereBackups(file)}.`;
 
 /** Whether a database is of a size that is checked as a whole at the start. */
 export const isSmall = (file: string): boolean => statSync(file).size <= CHECKED_AT_START_BYTES;

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
@@ -87,6 +88,11 @@ async function startWriter() {
   };
 }
 
+/** Writes the database, compressed and then damaged. */
+function compressed(path: string, damage: (bytes: Buffer) => Buffer): void {
+  writeFileSync(path, damage(zstdCompressSync(readFileSync(file))));
+}
+
 const run = async (command: string, ...args: string[]) => {
   const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
   const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', command, ...args], { env }).catch(
@@ -140,8 +146,44 @@ describe('a backup', () => {
     expect(statSync(backupFolder(file)).mode & 0o777).toBe(0o700);
     const [name, ...more] = readdirSync(backupFolder(file));
     expect(more).toEqual([]);
-    expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite$/);
-    expect(bodies(join(backupFolder(file), name!))).toEqual(['a']);
+    expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite\.zst$/);
+    const restored = join(directory, 'restored.sqlite');
+    await restore(restored, join(backupFolder(file), name!), NOW);
+    expect(bodies(restored)).toEqual(['a']);
+  });
+
+  it('puts a compressed backup into a named folder and keeps only the newest ones named by the time', async () => {
+    store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
+    const folder = join(directory, 'other disk');
+    for (let n = 0; n < 3; n++) {
+      expect(await run('backup', '--to', folder, '--keep', '2')).toMatchObject({ code: 0, stderr: '' });
+      if (n === 0) for (const name of ['mine.sqlite.zst', 'daily-x.sqlite.zst']) writeFileSync(join(folder, name), '');
+    }
+    const names = readdirSync(folder).toSorted();
+    expect(names.map((name) => name.replace(/^\d.*Z/, 'time'))).toEqual([
+      'time.sqlite.zst',
+      'time.sqlite.zst',
+      'daily-x.sqlite.zst',
+      'mine.sqlite.zst',
+    ]);
+    expect(statSync(join(folder, names[0]!)).size).toBeLessThan(statSync(file).size / 10);
+    expect(statSync(join(folder, names[0]!)).mode & 0o777).toBe(0o600);
+    store('later');
+    await restore(file, join(folder, names[1]!), NOW);
+    expect(bodies(file)).toHaveLength(100);
+    expect(readdirSync(directory).filter((name) => name.includes('unpacked'))).toEqual([]);
+    expect(await run('backup', copy, '--to', folder)).toMatchObject({
+      code: 1,
+      stderr: 'Specify a file or a folder, not both.\n',
+    });
+  });
+
+  it('puts a backup into BACKUP_DIR when that is set', async () => {
+    store('a');
+    const folder = join(directory, 'usual');
+    const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder };
+    await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', 'backup'], { env });
+    expect([readdirSync(folder).length, existsSync(backupFolder(file))]).toEqual([1, false]);
   });
 
   it('names the database and the right user when the system refuses to write a backup', async () => {
@@ -212,6 +254,9 @@ describe('a restore', () => {
         db.close();
       },
     ],
+    ['is damaged and compressed', (path: string) => compressed(path, (bytes) => bytes.fill(0xff, 200, 220))],
+    ['is compressed and ends too early', (path: string) => compressed(path, (bytes) => bytes.subarray(0, 300))],
+    ['is compressed and no database', (path: string) => writeFileSync(path, zstdCompressSync('not a database'))],
   ])('changes nothing when it restores a file that %s', async (_what, make) => {
     store('a');
     const bad = join(directory, 'bad.sqlite');

@@ -50,6 +50,22 @@ it('backs a running bot up once a day and keeps seven daily backups and every ot
   open.close();
 });
 
+it('keeps the configured number of compressed daily backups in the configured folder', async () => {
+  const open = openDatabase(file);
+  const clock = createManualClock(Date.now());
+  const folder = join(directory, 'other disk');
+  const backups = startDailyBackups({ file, folder, keep: 1, clock, log: pino({ level: 'silent' }) });
+  for (const ms of [HOUR, 24 * HOUR]) {
+    clock.advance(ms);
+    await backups.idle();
+  }
+  await backups.close();
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^daily-.*\.sqlite\.zst$/)]);
+  expect(readdirSync(directory)).not.toContain('backups');
+  expect(backups.last()).toBeGreaterThan(0);
+  open.close();
+});
+
 it('makes the next backup at the same time of the next day, even if the last one took long', async () => {
   const open = openDatabase(file);
   const clock = createManualClock(Date.now());
