@@ -8,7 +8,7 @@ import { namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
-import { define } from './shared/define.ts';
+import { defineAnywhere } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
@@ -28,7 +28,7 @@ const keyOf = (typed: string | null, keys: readonly string[]): string =>
 
 /** The directory of infrastructure providers. */
 export const provider = {
-  data: define('provider', 'Find infrastructure providers: RPC, oracles, wallets and more')
+  data: defineAnywhere('provider', 'Find infrastructure providers: RPC, oracles, wallets and more')
     .addSubcommand((command) =>
       command
         .setName('search')
@@ -56,6 +56,7 @@ export const provider = {
     .addSubcommand((command) => command.setName('categories').setDescription('List the provider categories')),
   access: 'all',
   public: true,
+  anywhere: true,
   async execute(interaction, context) {
     directory(context);
     countLookUp('directory', interaction, context);
@@ -77,6 +78,7 @@ export const provider = {
     page: {
       access: 'all',
       answer: 'update',
+      anywhere: true,
       async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
         const discovery = directory(context);

@@ -12,7 +12,7 @@ import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
-import { define } from './shared/define.ts';
+import { defineAnywhere } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { echoing, fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
@@ -41,7 +41,7 @@ type Needs = ContextWith<
 
 /** What the explorer knows about a token. */
 export const token = {
-  data: define('token', 'Look up a token by its contract address').addStringOption((option) =>
+  data: defineAnywhere('token', 'Look up a token by its contract address').addStringOption((option) =>
     option
       .setName('address')
       .setDescription('The token’s contract: 0x followed by 40 hexadecimal digits')
@@ -51,6 +51,7 @@ export const token = {
   ),
   access: 'all',
   public: true,
+  anywhere: true,
   async execute(interaction, context) {
     const { own, explorer, settings } = context;
     if (!explorer) throw off(own, 'explorer', 'EXPLORER_API_URL');
@@ -73,6 +74,7 @@ export const token = {
   },
   async autocomplete(interaction, context) {
     const { t, labels, tokens } = context;
+    if (context.isOutside) return [];
     const { visible, unseen } = await seenBy(interaction, context);
     const shown = new Set(visible.map(({ address }) => address));
     const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
@@ -115,7 +117,7 @@ export const token = {
 /** A warning, as in alerts, if the token copies the symbol of a cataloged one or the native coin; null: none. */
 async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
   if (found.cataloged === true) return null;
-  const genuine = imitatedBy(found.address, found.symbol, await knownIn(guildId, context));
+  const genuine = imitatedBy(found.address, found.symbol, await knownIn(context.isOutside ? null : guildId, context));
   if (genuine === null) return null;
   const symbol = nameOf(context.own, found.symbol, '?');
   return genuine === 'native'
@@ -123,9 +125,10 @@ async function warningOf(found: Token, guildId: string, context: Needs): Promise
     : context.own('alert.imitationOf', { symbol, address: `\`${checksumAddress(genuine)}\`` });
 }
 
-function show(found: Token, warning: string | null, { t, language, settings }: Needs): Reply {
+function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {
   const { address, name, symbol, type, decimals, cataloged } = found;
-  const buttons = [press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary)];
+  const watchIt = press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary);
+  const buttons = isOutside ? [] : [watchIt];
   const page = addressPage(settings, address, 'token');
   if (page) buttons.push(linkButton(t('token.explorer'), page));
   const unknown = t('token.notGiven');
@@ -149,7 +152,7 @@ function show(found: Token, warning: string | null, { t, language, settings }: N
         },
         { name: t('token.supply'), value: supply(found, t, language) },
       ],
-      components: [row(...buttons)],
+      components: buttons.length > 0 ? [row(...buttons)] : [],
     },
   );
 }

@@ -45,9 +45,9 @@ export function createCoolDown(now: () => number): CoolDown {
 export function countLookUp(
   of: LookUp,
   { guildId, user }: { guildId: string; user: { id: string } },
-  { coolDown, own }: ContextWith<'coolDown'>,
+  { coolDown, own, isOutside }: ContextWith<'coolDown'>,
 ): void {
-  const hold = coolDown.take(of, guildId, user.id);
+  const hold = coolDown.take(of, isOutside ? user.id : guildId, user.id);
   if (!hold) return;
   if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${of}.name`) }));
   const due = ago(hold.until + SECOND);

@@ -67,10 +67,11 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
 
 /** The tokens that a guild's people may mean, with the operator's name for the native coin, if there is one. */
 export async function knownIn(
-  guildId: string,
+  guildId: string | null,
   { tokens, settings }: Pick<Needs, 'tokens' | 'settings'>,
 ): Promise<KnownToken[]> {
-  const found = await tokens.known(guildId);
+  // No guild has an empty id: that leaves the catalog.
+  const found = await tokens.known(guildId ?? '');
   const { nativeSymbol: symbol } = settings;
   if (symbol === undefined) return found;
   const native: KnownToken = { token: 'native', symbol, cataloged: true, seen: false };

@@ -40,7 +40,10 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
     entitlement_sku_ids: [],
     attachment_size_limit: 10 * 1024 * 1024,
   };
-  if (!guild || !member) return { ...shared, user: apiUser(user), context: Context.BotDM };
+  if (!guild || !member) {
+    // As where the person has installed the app for themselves.
+    return { ...shared, authorizing_integration_owners: { '1': user.id }, user: apiUser(user), context: Context.BotDM };
+  }
   const permissions = permissionsOf(world, guild, member, channel).toString();
   return {
     ...shared,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { DiscordAPIError, type Interaction } from 'discord.js';
 import type { Logger } from 'pino';
-import type { GuildSettings } from '../domain/guild.ts';
+import { type GuildSettings, NO_SETTINGS } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
 import { forLog, UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { type Replying, whole } from './answer.ts';
-import { mayManage } from './authority.ts';
+import { installedHere, mayManage } from './authority.ts';
 import type { Access, AutocompleteUse, InteractionContext, Reply } from './command.ts';
 
 /** Discord's limit of a message's text. */
@@ -42,12 +42,13 @@ export function createBoundary<Services extends object>({
 
   /** A command's context. A private reply is in the person's language, a public one in the guild's. */
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<Context> {
-    const server = await settingsOf(interaction.guildId);
+    const isOutside = !interaction.inGuild() || !installedHere(interaction);
+    const server = isOutside ? NO_SETTINGS : await settingsOf(interaction.guildId);
     const { locale, guildLocale } = interaction;
-    const manages = mayManage(interaction, server);
+    const manages = !isOutside && mayManage(interaction, server);
     const own = languageOf(locale, server.language, guildLocale);
     const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
-    return { ...services, server, language, t: translator(language), own: translator(own), manages };
+    return { ...services, server, language, t: translator(language), own: translator(own), isOutside, manages };
   }
 
   /** The one error boundary: a {@link UserError} is shown; any other error is logged, and its id is shown. */

@@ -18,9 +18,13 @@ export function commandHandlers<Services extends object>(
 
   async function command(interaction: ChatInputCommandInteraction): Promise<void> {
     const found = byName.get(interaction.commandName);
-    if (!interaction.inGuild() || !installedHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
+    const isAnywhere = found && !('kind' in found) && found.anywhere;
+    if (!isAnywhere && (!interaction.inGuild() || !installedHere(interaction))) {
+      return replyWith(interaction, 'dispatcher.serverOnly');
+    }
     if (!found || 'kind' in found) return replyWith(interaction, 'dispatcher.unknownCommand');
-    const used: CommandUse = interaction;
+    // Where it is in no guild, `context.isOutside` keeps the command from asking which.
+    const used = interaction as CommandUse;
     const access = accessOf(found, used);
     const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
     if (formOf) return openForm(boundary, used, access, (context) => formOf(used, context));

@@ -24,6 +24,11 @@ export interface InteractionContext {
   t: Translate;
   /** Always in the person's language: refusals are private. */
   own: Translate;
+  /**
+   * The bot is no member of the place where it is used: a direct message, or a guild in which only the person has the app.
+   * Nothing of a guild may be read then.
+   */
+  isOutside: boolean;
   /** Whether the person may configure the bot here. */
   manages: boolean;
   /** The language of `t`. */
@@ -63,6 +68,8 @@ export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
 export interface Button<Context = InteractionContext> {
   access: Access;
   answer: 'update' | 'reply';
+  /** As in {@link Command}. */
+  anywhere?: true;
   press: (interaction: ButtonUse, args: string[], context: Context) => Promise<Reply>;
 }
 
@@ -107,6 +114,8 @@ export interface Command<Context = InteractionContext> {
   access: Access | Record<string, Access>;
   /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
   public?: boolean;
+  /** It also works where the bot is no member; `context.isOutside` then. */
+  anywhere?: true;
   /** Throws a {@link UserError} whose message is shown; any other error is logged and a fixed sentence is shown. */
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;
   autocomplete?: (interaction: AutocompleteUse, context: Context) => Promise<Choice[]>;

@@ -30,9 +30,11 @@ export function componentHandlers<Services extends object>(
     const [name = '', action = '', ...args] = interaction.customId.split(':');
     const command = byName.get(name);
     const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
-    if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
+    const isAnywhere = found && 'anywhere' in found && found.anywhere;
+    if (!isAnywhere && !interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
-    const used: ButtonUse | MenuUse = interaction;
+    // As in a command.
+    const used = interaction as ButtonUse | MenuUse;
     if ('form' in found) return openForm(boundary, used, found.access, (context) => formOf(found, used, args, context));
     const updates = found.answer === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));

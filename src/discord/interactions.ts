@@ -4,7 +4,7 @@ import { cutTo } from '../domain/text.ts';
 import { forLog } from '../errors.ts';
 import { accessOf } from './authority.ts';
 import { type BoundaryOptions, createBoundary, nameOf } from './boundary.ts';
-import type { AnyCommand, Choice, InteractionContext } from './command.ts';
+import type { AnyCommand, AutocompleteUse, Choice, InteractionContext } from './command.ts';
 import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';
 
@@ -50,10 +50,11 @@ export function createDispatcher<Services extends object>({
     const named = byName.get(interaction.commandName);
     const found = named && !('kind' in named) ? named : null;
     const choices = async (): Promise<Choice[]> => {
-      if (!found?.autocomplete || !interaction.inGuild()) return [];
-      const context = await boundary.contextOf(interaction, false);
-      if (accessOf(found, interaction) === 'manage' && !context.manages) return [];
-      return found.autocomplete(interaction, context);
+      if (!found?.autocomplete || !(interaction.inGuild() || found.anywhere)) return [];
+      const used = interaction as AutocompleteUse;
+      const context = await boundary.contextOf(used, false);
+      if (accessOf(found, used) === 'manage' && !context.manages) return [];
+      return found.autocomplete(used, context);
     };
     const offered = await inTime(choices(), autocompleteMs).catch((error: unknown) => {
       log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');

@@ -1,4 +1,11 @@
-import { type APIApplicationCommand, type REST, Routes } from 'discord.js';
+import {
+  type APIApplicationCommand,
+  ApplicationIntegrationType,
+  DiscordAPIError,
+  InteractionContextType,
+  type REST,
+  Routes,
+} from 'discord.js';
 import { localize } from '../languages/definitions.ts';
 import type { Command, MessageCommand } from './command.ts';
 
@@ -20,10 +27,20 @@ export async function registerCommands(
     onRegistered(present as APIApplicationCommand[]);
     return 'unchanged';
   }
-  const registered = await rest.put(route, { body: wanted });
+  const registered = await rest.put(route, { body: wanted }).catch((error: unknown) => {
+    // An app that people cannot install for themselves may have such commands refused.
+    if (!(error instanceof DiscordAPIError) || error.status !== 400) throw error;
+    return rest.put(route, { body: wanted.map(onlyInGuilds) });
+  });
   if (Array.isArray(registered)) onRegistered(registered as APIApplicationCommand[]);
   return 'registered';
 }
+
+const onlyInGuilds = <Definition extends object>(definition: Definition): Definition => ({
+  ...definition,
+  contexts: [InteractionContextType.Guild],
+  integration_types: [ApplicationIntegrationType.GuildInstall],
+});
 
 /** The fields of a definition; Discord adds IDs, versions and its own defaults. */
 const SAID = [

@@ -27,6 +27,16 @@ export interface GuildSettings {
   webhook: string | null;
 }
 
+/** Settings of a guild whose admins chose nothing. */
+export const NO_SETTINGS: GuildSettings = {
+  defaultChannel: null,
+  managerRole: null,
+  timezone: null,
+  language: null,
+  style: null,
+  webhook: null,
+};
+
 /** One thing that somebody did. */
 export interface AuditEntry {
   guildId: string;

@@ -122,6 +122,15 @@ describe('/provider search', () => {
     );
   });
 
+  it('works in direct messages for people who installed the app for themselves', async () => {
+    directory(providers(12));
+    const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
+    const first = await world.use('provider search', { category: 'apis' }, here);
+    expect(textOf(first)).toContain('12 providers · page 1 of 3');
+    expect(textOf(await world.press(first, 'provider:page:apis:1', here))).toContain('`Provider 6`');
+    expect(await world.choices('provider search', 'category', { category: 'bra' }, here)).toHaveLength(1);
+  });
+
   it('filters and offers names of any length, and turns their pages', async () => {
     const long = `Endpoints of a very long name ${'x'.repeat(90)}`;
     const found = [...providers(12), { provider: long }, { provider: 'Acme, Inc.' }];

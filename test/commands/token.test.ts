@@ -4,7 +4,19 @@ import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { remember } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, linksOf, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  linksOf,
+  lower,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -69,6 +81,17 @@ describe('/token', () => {
       expect(text).toContain(part);
     }
     expect(linksOf(answer)).toEqual([{ label: 'Explorer', url: `https://explorer.example/token/${TOKEN}` }]);
+  });
+
+  it('works in direct messages for people who installed the app for themselves, and knows nothing of servers', async () => {
+    await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
+    upstream.set(() => frame(RECORD));
+    const here = { as: seed.ada, in: world.discord.act({ do: 'dm.open', userId: seed.ada }).id! };
+    const answer = await world.use('token', { address: TOKEN }, here);
+    expect(textOf(answer)).toContain('12,345,678,901.23');
+    expect(buttonsOf(answer)).toEqual([]);
+    expect(await world.choices('token', 'address', {}, here)).toEqual([]);
+    await world.reset();
   });
 
   it('shows a token’s supply in the number format of the server’s language', async () => {

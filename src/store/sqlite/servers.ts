@@ -1,14 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import type { AuditEntry, Confirmation, GuildSettings, NewConfirmation } from '../../domain/guild.ts';
-
-const NOTHING: GuildSettings = {
-  defaultChannel: null,
-  managerRole: null,
-  timezone: null,
-  language: null,
-  style: null,
-  webhook: null,
-};
+import {
+  type AuditEntry,
+  type Confirmation,
+  type GuildSettings,
+  type NewConfirmation,
+  NO_SETTINGS,
+} from '../../domain/guild.ts';
 
 /** Each guild's settings. */
 export function settingsTable(db: Database) {
@@ -31,7 +28,7 @@ export function settingsTable(db: Database) {
      ON CONFLICT (guild_id) DO UPDATE SET locale = @locale WHERE locale IS NOT @locale`,
   );
 
-  const settings = (guildId: string): GuildSettings => one.get(guildId) ?? NOTHING;
+  const settings = (guildId: string): GuildSettings => one.get(guildId) ?? NO_SETTINGS;
   const change = db.transaction((guildId: string, changed: Partial<GuildSettings>): GuildSettings => {
     const next = { ...settings(guildId), ...changed };
     put.run({ guildId, ...next });
