@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { SIGNING_SECRET } from '../src/domain/signing.ts';
-import type { NodeOptions } from './chain/nodes.ts';
+import type { NodeOptions } from './chain/member.ts';
 import { readRanges } from './notification/reach.ts';
 import type { Project } from './notification/types.ts';
 
-/** A variable names something that cannot be used, which shows only when it is tried; the message says which and why. */
+/** A setting that turns out to be unusable when it is tried; the message names the variable and the reason. */
 export class Misconfigured extends Error {}
 
 const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";

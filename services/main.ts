@@ -7,7 +7,7 @@ import { type ChainOptions, SERVICE_NAMES, startServices } from './start.ts';
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));
 
-// The receivers' tokens are in the state file, which is for this user alone.
+// The state file contains receivers' tokens: only this user may read it.
 process.umask(0o077);
 const wanted = process.argv[2] ?? 'all';
 const only = SERVICE_NAMES.find((name) => name === wanted);

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Project } from './notification/types.ts';
 
-/** Who may manage webhooks, as a file says now. */
+/** The projects of a file that is read again when it changes. */
 export interface FollowedProjects {
   list(): readonly Project[];
   stop(): void;
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 2000;
  * Reads the projects of a file, and again whenever it changes. A file that cannot be read leaves the projects as they
  * were.
  *
- * @throws what `read` throws at the first time.
+ * @throws what the first `read` throws.
  */
 export function followProjects(
   path: string,
@@ -28,7 +28,7 @@ export function followProjects(
       projects = [...fixed, ...read(path)];
       log.info({ projects: projects.length }, 'the projects file changed');
     } catch (error) {
-      log.error({ err: error }, 'cannot read the changed projects file: the projects stay as they were');
+      log.error({ err: error }, 'cannot read the changed projects file: keeping the current projects');
     }
   };
   watchFile(path, { interval: LOOK_EVERY_MS }, look);

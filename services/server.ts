@@ -9,7 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { failure } from './notification/routes.ts';
 
-/** Creates a server without routes, whose own errors have the frame of the service that was asked. */
+/** Creates a server without routes; errors have the format of the service that was called. */
 export function openServer(log: Logger): FastifyInstance {
   // Fastify's own request lines would hold the keys of the query.
   const server = fastify({
@@ -17,7 +17,7 @@ export function openServer(log: Logger): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1000 },
-    // Its own words would repeat the path with the key of its query, in the frame of none of the services.
+    // Fastify's own message would repeat the path with the key of its query.
     frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
       const statusCode = 400;
       const message = 'This path cannot be read: a part of it is too long, or is not URL encoding';

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type Clock, systemClock } from '../src/domain/clock.ts';
 import { followHeads } from './chain/heads.ts';
-import { connect, type NodeOptions, type Nodes } from './chain/nodes.ts';
+import type { NodeOptions } from './chain/member.ts';
+import { connect, type Nodes } from './chain/nodes.ts';
 import { readCategories } from './discovery/providers.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { explorerPages } from './explorer/pages.ts';
@@ -39,14 +40,14 @@ export interface ChainOptions {
   agreement?: number;
 }
 
-/** What the services need. */
+/** Options of {@link startServices}. */
 export interface ServicesOptions {
   /** Any EVM node's JSON-RPC URL; or `chains`. */
   rpcUrl?: string;
   chains?: readonly ChainOptions[];
   /** The folder of the notification service's SQLite file; created if missing. */
   dir: string;
-  /** Who may manage webhooks; a function returns who may now. */
+  /** Projects that may manage webhooks; a function returns the current ones. */
   projects: readonly Project[] | (() => readonly Project[]);
   /** Private addresses and CIDRs that deliveries may go to; default none. */
   webhookAllow?: readonly string[];
@@ -56,7 +57,7 @@ export interface ServicesOptions {
   host?: string;
   /** Default 0: a free one. */
   port?: number;
-  /** Which to run; default all. */
+  /** The service to run; default all. */
   only?: ServiceName;
   /** For a single chain; see {@link ChainOptions}. */
   nativeSymbol?: string;
@@ -91,7 +92,7 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** The explorer's share of the calls to a node, so that readers of pages do not slow down the scanner. */
+/** The explorer's share of the calls to a node, so that page views do not slow down the scanner. */
 const EXPLORER_SHARE = 0.2;
 const EXPLORER_PER_SECOND = 20;
 
@@ -223,7 +224,7 @@ function openChain(
     },
     async close() {
       stopHeads();
-      // The scanner is told first: what the node then no longer answers is no failure.
+      // The scanner stops first, so that calls which end now do not count as failures.
       const stopped = notification?.close();
       node.close();
       explorerNode.close();

@@ -175,7 +175,7 @@ function byHash(receipts: readonly NodeReceipt[]): Map<Hex, NodeReceipt> {
   return new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
 }
 
-/** What a block moves, and the parts of it that cannot be read. */
+/** A block's transfers, and the parts that cannot be read. */
 export interface BlockTransfers {
   transfers: Transfer[];
   unreadable: Unreadable[];
@@ -205,7 +205,7 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
   return found;
 }
 
-/** The transfers of a log, by what its contract is on this chain. */
+/** The transfers of a log, depending on its contract's role on this chain. */
 function transfersOf(log: NodeLog, { coinContract, feeCollectors, wrappers }: Profile): Transfer[] {
   const address = log.address.toLowerCase();
   if (WRAP_TOPICS.some((topic) => topic === log.topics[0])) {
@@ -222,7 +222,7 @@ function transfersOf(log: NodeLog, { coinContract, feeCollectors, wrappers }: Pr
   });
 }
 
-/** Finds the payments between contracts; none where the coin's own contract reports them. */
+/** Finds internal payments; none on chains whose coin has a contract that reports them. */
 export function innerTransfers(moves: readonly CoinMove[], { coinContract }: Profile): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   for (const move of coinContract === null ? moves : []) {

@@ -23,7 +23,7 @@ export class CallEnded extends NodeRefused {}
 /** The node did not answer, or not with usable JSON-RPC. The message never contains the URL: it may hold a key. */
 export class NodeUnreachable extends Error {}
 
-/** The node limits calls for a while: a rate or a quota is used up. This says nothing about what was asked. */
+/** The node limits calls for a while: a rate or a quota is used up. The call itself may be fine. */
 export class NodeBusy extends NodeUnreachable {
   /** Milliseconds until the next call makes sense, where the node named them. */
   readonly retryAfterMs: number | undefined;
@@ -60,7 +60,7 @@ export interface NodeWithdrawal {
   amount: Hex;
 }
 
-/** What identifies a block. */
+/** The fields that identify a block. */
 export interface NodeHeader {
   number: Hex;
   hash: Hex;
@@ -115,7 +115,7 @@ export interface NodeReceipt {
   /** Of a transaction with blobs. */
   blobGasUsed?: Hex;
   blobGasPrice?: Hex;
-  /** OP Stack: what the transaction pays for data on the parent chain, in wei. */
+  /** OP Stack: the transaction's fee for data on the parent chain, in wei. */
   l1Fee?: Hex;
   contractAddress: Hex | null;
   logs: NodeLog[];

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
 import type { TraceHabits } from './traces.ts';
 
-/** What is special about a chain, recognized by its chain id. */
+/** The peculiarities of a chain, by its chain id. */
 export interface Profile {
   name: string;
   traces: TraceHabits;
-  /** true: a chain of a developer, which may start over under the same id. */
+  /** true: a development chain, which may start over under the same id. */
   isDevelopment: boolean;
   /** true: logs may belong to a transaction that the block does not list. */
   hasUnlistedLogs: boolean;

@@ -1,7 +1,7 @@
 import { concat, type Hex, hexToBytes, isHex, keccak256, toBytes, toHex, toRlp } from 'viem';
 import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from './node.ts';
 
-/** Whether an answer fits what its block says about itself; `unknown` where this cannot be computed. */
+/** Whether an answer matches its block's roots and filter; `unknown` where this cannot be computed. */
 export type Proof = 'proven' | 'contradicted' | 'unknown';
 
 /**

@@ -5,26 +5,26 @@ import type { Nodes } from './nodes.ts';
 import type { Profile } from './profiles.ts';
 import { type CoinMove, coinMoves, TracesFailed } from './traces.ts';
 
-/** Everything that is read of a block; `moves` is the reason where its traces are not at hand. */
+/** The contents of a block; `moves` is the error if its traces could not be read. */
 export interface BlockContents {
   block: NodeBlock;
   logs: BlockLogs;
   moves: CoinMove[] | TracesFailed;
 }
 
-/** Reads blocks, several at once, and keeps what was read of those that are not done. */
+/** Reads blocks, several at once, and keeps the results until {@link BlockReader.done}. */
 export interface BlockReader {
   /** Reads one block. @throws when the block itself or its logs cannot be read. */
   read(number: number, tracePatienceMs?: number): Promise<BlockContents>;
-  /** Begins to read blocks that come soon. */
+  /** Starts reading blocks that will be needed soon. */
   prepare(first: number, last: number): void;
-  /** What was read of this block is no longer needed. */
+  /** Drops the results of a block. */
   done(hash: string): void;
   /** Forgets the prepared blocks: the chain has changed. */
   reset(): void;
 }
 
-/** How long a block waits for its traces after everything else is there: then they come later. */
+/** How long a block waits for its traces after everything else was read. */
 const TRACE_PATIENCE_MS = 5 * SECOND;
 const MAX_KEPT = 64;
 
@@ -42,7 +42,7 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
   const { node, clock, profile } = parts;
   const blocks = new Map<number, Promise<NodeBlock>>();
   const kept = new Map<string, Parts>();
-  /** Traces took too long, and none has come since: until one does, blocks are not held up for theirs. */
+  /** Traces took too long, and none has arrived since: blocks do not wait for theirs until one does. */
   let areLate = false;
 
   const partsOf = (hash: string): Parts => {

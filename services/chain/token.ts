@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, number
 import { CallEnded, type Node, NodeBusy, NodeUnreachable } from './node.ts';
 import type { Address } from './transfers.ts';
 
-/** What a contract says about itself; null where it does not say it. Names are cut at 256 characters. */
+/** A token's own facts; null where the contract does not provide them. Names are cut at 256 characters. */
 export interface TokenFacts {
   name: string | null;
   symbol: string | null;
@@ -12,20 +12,20 @@ export interface TokenFacts {
 /** A token with everything that the explorer shows. */
 export interface TokenRecord extends TokenFacts {
   type: 'ERC-20' | 'ERC-721' | 'ERC-1155';
-  /** In the smallest unit; null where the contract does not say it. */
+  /** In the smallest unit; null where the contract does not provide it. */
   totalSupply: bigint | null;
 }
 
-/** What asking a contract returned. `failure` is null when every question got a definite answer. */
+/** Facts that were read. `failure` is null when every call got a definite answer. */
 export interface AskedFacts {
   facts: TokenFacts;
   failure: Error | null;
 }
 
-/** Of a token that says nothing. */
+/** The facts of a contract that provides none. */
 export const NO_FACTS: TokenFacts = { name: null, symbol: null, decimals: null };
 
-/** More than any honest `name()` needs behind its proxies, and too little to keep a node busy. */
+/** More than an honest `name()` needs behind proxies, and too little to keep a node busy. */
 const MAX_GAS = numberToHex(5_000_000);
 
 const ABI = parseAbi([
@@ -114,7 +114,7 @@ async function ask(
   return first !== null && first !== '0x' ? first : await call(node, to, data);
 }
 
-/** What a call returns, `0x` where there is nothing to answer it; null when the contract ends it. */
+/** The result of a call: `0x` without a contract, null when the contract reverts. */
 async function call(node: Node, to: Address, data: Hex): Promise<Hex | null> {
   try {
     return await node.call<Hex>('eth_call', [{ to, data, gas: MAX_GAS }, 'latest'], (result: unknown) => {

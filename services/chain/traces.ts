@@ -12,7 +12,7 @@ export interface CoinMove {
   path: string;
 }
 
-/** The two ways in which nodes report what happened within transactions. */
+/** The two methods that report internal calls of transactions. */
 export type TraceMethod = 'trace_block' | 'debug_traceBlockByNumber';
 
 interface ParityTrace {
@@ -59,9 +59,9 @@ interface GethTrace {
   error?: string;
 }
 
-/** What may be special about the traces of a chain. */
+/** The peculiarities of a chain's traces. */
 export interface TraceHabits {
-  /** Which way is asked first; default `trace_block`. */
+  /** Which method is tried first; default `trace_block`. */
   first?: TraceMethod;
   /** Purposes of {@link ChainTransfer} that are payments between accounts, not fees. */
   payingPurposes?: readonly string[];
@@ -71,7 +71,7 @@ export interface TraceHabits {
 
 const CALL_TRACER = { tracer: 'callTracer' };
 
-/** What happened within a block's transactions cannot be read, although the block can: pruned, too large, not at hand. */
+/** The block can be read, but its traces cannot: pruned, too large, or not available yet. */
 export class TracesFailed extends Error {}
 
 /** No node traces at all, by neither method. */
@@ -129,7 +129,7 @@ function mustBeList(traces: unknown): void {
   if (!Array.isArray(traces) || traces.length === 0) throw new NodeUnreachable('The node does not have these traces');
 }
 
-/** Each transaction must be there, as its own trace, and nothing of another block: a cluster's nodes may disagree. */
+/** Every transaction must have its trace, and no trace may be of another block: a cluster's nodes may disagree. */
 function mustBeParity(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
   const number = Number(block.number);
   mustBeListOf(block, given);

@@ -144,7 +144,7 @@ export function internalTransfers(moves: readonly CoinMove[]): Transfer[] {
   return moves.map(({ path, ...move }) => coins({ ...move, internal: true, place: `trace:${path}` }));
 }
 
-/** A movement of coins. @throws when an address is none. */
+/** A movement of coins. @throws when an address is invalid. */
 export function coins(move: {
   txHash: Hex;
   from: Hex;

@@ -51,7 +51,7 @@ function planOf(row: Row): Html {
   return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br><small>${details}</small></p>`;
 }
 
-/** A Markdown link as an HTML link; only to https, everything else is somebody's trap. */
+/** A Markdown link as an HTML link; only to https; other schemes may be malicious. */
 function linkOf(markdown: string): Html[] {
   const [, label, target] = /^\[(.+)\]\((\S+)\)$/.exec(markdown) ?? [];
   if (label === undefined || target === undefined || !URL.canParse(target)) return [];

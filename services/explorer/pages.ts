@@ -21,7 +21,7 @@ const NAMED_TOKENS = 40;
 /** How many transfers a page shows. */
 const SHOWN_TRANSFERS = 500;
 
-/** Where the pages are and what they read. */
+/** The pages' root and what they read. */
 interface PageParts {
   /** The path prefix of the pages. */
   root: string;
@@ -75,7 +75,7 @@ function createPages({ root, node, nativeSymbol }: PageParts) {
       node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
     ]);
     if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
-    // What a failed transaction meant to move stayed where it was.
+    // A failed transaction moved nothing.
     const hasMoved = receipt !== null && receipt.status !== '0x0';
     const moves = hasMoved ? await movesOf(transaction.hash) : [];
     const transfers = hasMoved
@@ -143,7 +143,7 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
     return { status: 200, title: 'Token', body };
   }
 
-  /** What a transaction moved inside; null where no node traces it. Its block's traces may be tens of megabytes. */
+  /** A transaction's internal payments; null where no node traces it. Its block's traces may be tens of megabytes. */
   async function movesOf(hash: Hex): Promise<Transfer[] | null> {
     try {
       return internalTransfers(await coinMovesOf(node, hash));
@@ -153,7 +153,7 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
     }
   }
 
-  /** Each token is asked once, however often it moved, and not more than some: a transaction may touch hundreds. */
+  /** Reads each token once, and only some: a transaction may touch hundreds. */
   async function factsOf(transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
     const facts = new Map<Address, TokenFacts>();
     for (const transfer of transfers) {

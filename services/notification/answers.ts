@@ -5,7 +5,7 @@ import type { NotificationStore } from './store/index.ts';
 import type { Delivery } from './store/outbox.ts';
 import type { Faults } from './types.ts';
 
-/** How long after a failed attempt the next one is made; after the last there is none. */
+/** Delay before each retry; there is no retry after the last one. */
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
 /**
  * How long a receiver is tried in vain before what it was owed at the beginning is given up: twice the schedule. Only
@@ -19,7 +19,7 @@ interface Silence {
   newest: number;
 }
 
-/** What answers are stored with. */
+/** Dependencies of {@link createAnswers}. */
 interface AnswerParts {
   store: NotificationStore;
   clock: Clock;
@@ -27,7 +27,7 @@ interface AnswerParts {
   faults: () => Faults;
 }
 
-/** Creates the part that stores what follows from an answer, and gives up what silent receivers are owed. */
+/** Creates the part that applies answers, and gives up the oldest deliveries of silent receivers. */
 export function createAnswers({ store, clock, log, faults }: AnswerParts) {
   const silences = new Map<string, Silence>();
 
@@ -56,7 +56,7 @@ export function createAnswers({ store, clock, log, faults }: AnswerParts) {
     return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
   }
 
-  /** Gives up what could never be sent in time. Without this, it would grow while the receiver lets every attempt time out. */
+  /** Gives up deliveries that could not be sent in time; they would pile up while a receiver lets every attempt time out. */
   function noteSilence(webhookId: string): void {
     const silence = silences.get(webhookId);
     if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
@@ -66,7 +66,7 @@ export function createAnswers({ store, clock, log, faults }: AnswerParts) {
   }
 
   return {
-    /** Stores what follows from an answer and returns it. @throws when the database cannot be written. */
+    /** Stores the outcome of an answer and returns it. @throws when the database cannot be written. */
     apply(delivery: Delivery, number: number, answer: Answer) {
       const outcome = outcomeOf(delivery, number, answer);
       if (answer.status === 200) silences.delete(delivery.webhookId);
@@ -74,7 +74,7 @@ export function createAnswers({ store, clock, log, faults }: AnswerParts) {
       return outcome;
     },
 
-    /** The webhook is owed nothing now, so its silence ends. */
+    /** Nothing is due for the webhook now, so its silence ends. */
     hasNothingDue: (webhookId: string) => void silences.delete(webhookId),
   };
 }

@@ -2,17 +2,17 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLoop } from './loop.ts';
 
-/** Work that is not urgent, each kind in its own time: a call that hangs in one holds up no new block and no other kind. */
+/** Work that is not urgent. Kinds run independently: a call that hangs in one delays neither new blocks nor other kinds. */
 export interface Backlog {
-  /** Starts what is not under way. */
+  /** Starts every kind that is not running. */
   start(): void;
-  /** Waits for what is under way, and then for a whole run of everything. */
+  /** Waits for the current runs, and then for one more of each kind. */
   rerun(): Promise<void>;
-  /** Resolves when everything under way has ended. */
+  /** Resolves when the current runs have ended. */
   stop(): Promise<void>;
 }
 
-/** Creates the backlog; what fails is logged with the words of its kind, and runs again at the next start. */
+/** Creates the backlog; a failure is logged with its kind's message and retried at the next start. */
 export function createBacklog(
   kinds: readonly { failure: string; work(): Promise<void> }[],
   { clock, log, isStopping }: { clock: Clock; log: Logger; isStopping(): boolean },

@@ -12,17 +12,17 @@ import type { NotificationStore } from './store/index.ts';
 import type { Webhook } from './store/webhooks.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Which transfers of a block are meant: those in its transactions and logs, those in its traces, or both. */
+/** Selects transfers of a block: those in its transactions and logs, those in its traces, or both. */
 export type BlockPart = 'outer' | 'inner' | 'both';
 
-/** Limits whom a block's events are made for. */
+/** Limits which webhooks get a block's events. */
 export interface Restriction {
   watchersOf(address: string): readonly Webhook[];
   /** Above 0: the deliveries belong to this replay. */
   replay: number;
 }
 
-/** Makes the deliveries of a block that was read; `only` limits for whom. @throws when a receipt cannot be read. */
+/** Creates the deliveries of a block, for all webhooks or those in `only`. @throws when a receipt cannot be read. */
 export type BlockEvents = (
   contents: BlockContents,
   part: BlockPart,
@@ -37,7 +37,7 @@ export function createBlockEvents(parts: {
   clock: Clock;
   style: EventStyle;
   profile(): Profile;
-  /** Whether a project still exists: nothing is made for one that was removed. */
+  /** Whether a project still exists. A removed project gets no events. */
   isServed(projectId: string): boolean;
   /** How long a new event waits before it may be sent, in milliseconds. */
   delayMs(): number;
@@ -72,7 +72,7 @@ export function createBlockEvents(parts: {
   };
 }
 
-/** A block's transfers: payments, then what contracts paid, then tokens. */
+/** A block's transfers: payments, then internal payments, then tokens. */
 function transfersIn({ block, logs, moves }: BlockContents, part: BlockPart, profile: Profile) {
   const none = { transfers: [], unreadable: [] };
   const outer = part === 'inner' ? none : outerTransfers(block, logs.logs, profile);

@@ -1,20 +1,20 @@
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
-/** Spares receivers that let attempts time out: each holds a place that others wait for. */
+/** A circuit breaker: pauses receivers that let attempts time out, because each attempt occupies a slot. */
 export interface Breaker {
-  /** When a receiver may be tried, in milliseconds since 1970; 0: now. While it is tried once, others wait for that. */
+  /** When a receiver may be tried, in milliseconds since 1970; 0: now. A paused receiver gets one probe at a time. */
   openUntil(origin: string): number;
   /** An attempt begins. */
   begin(origin: string): void;
-  /** An attempt ended, by time-out or not. A refused connection costs nothing and counts as no time-out. */
+  /** An attempt ended. A refused connection is not a time-out. */
   end(origin: string, isTimedOut: boolean): void;
   /** Lets every receiver be tried now. */
   reset(): void;
-  /** Receivers that are spared now. */
+  /** Receivers that are paused now. */
   open(): string[];
 }
 
-/** Time-outs in a row after which a receiver is spared. */
+/** Consecutive time-outs before a receiver is paused. */
 const FAILURES = 5;
 const MIN_MS = 5 * SECOND;
 const MAX_MS = MINUTE;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { ChainIdentity, Nodes } from '../chain/nodes.ts';
+import type { ChainIdentity } from '../chain/member.ts';
+import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
 import type { ChainState } from './store/chain.ts';
 
@@ -98,7 +99,7 @@ export function createChainCheck(parts: {
 
 type Known = { chainId: string | null; genesis: string | null };
 
-/** What is not known on one side does not differ. */
+/** Unknown values match anything. */
 function isSame(one: Known, other: Known): boolean {
   const fits = (a: string | null, b: string | null) => a === null || b === null || a.toLowerCase() === b.toLowerCase();
   return fits(one.chainId, other.chainId) && fits(one.genesis, other.genesis);

@@ -16,7 +16,7 @@ import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
 import { createTokens } from './tokens.ts';
 
-/** What reading the chain needs. */
+/** Dependencies of {@link createChainWork}. */
 export interface ChainWorkParts {
   node: Nodes;
   store: NotificationStore;
@@ -27,13 +27,13 @@ export interface ChainWorkParts {
   /** How long a new event waits before it may be sent, in milliseconds. */
   delayMs(): number;
   isStopping(): boolean;
-  /** Called after new deliveries are on disk; with none: others may be due. */
+  /** Called after new deliveries are on disk; an empty list means that others may have become due. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
-  /** Called when a token said its name and decimals. */
+  /** Called when a token's name and decimals are known. */
   onToken(token: string, facts: TokenFacts): void;
 }
 
-/** Everything that reads the chain: new blocks, and what is still missing of earlier ones. */
+/** Everything that reads the chain: new blocks, and the missing parts of earlier ones. */
 export interface ChainWork {
   scanner: Scanner;
   check: ChainCheck;

@@ -9,13 +9,13 @@ import type { NotificationStore } from './store/index.ts';
 import type { Delivery } from './store/outbox.ts';
 import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
 
-/** How long nothing is sent after the database failed. */
+/** Pause after a database failure. */
 const REST_MS = 5 * SECOND;
-/** How long the deliveries of a project that was removed are left alone. */
+/** How often deliveries of a removed project are checked again. */
 const REMOVED_MS = MINUTE;
 /** How many attempts are made at the same time. */
 const MAX_PARALLEL = 256;
-/** What the deliverer works with. */
+/** Dependencies of the deliverer. */
 export interface DelivererParts {
   store: NotificationStore;
   clock: Clock;
@@ -25,14 +25,14 @@ export interface DelivererParts {
   random: () => number;
   faults: () => Faults;
   secretsOf: (projectId: string) => readonly string[];
-  /** Whether a project still exists: nothing is sent for one that was removed. */
+  /** Whether a project still exists. Nothing is sent for a removed project. */
   isServed: (projectId: string) => boolean;
   onProgress: (progress: DeliveryProgress) => void;
-  /** Called after each attempt with what came of it: a status, or `none`. */
+  /** Called after each attempt with its HTTP status, or `none`. */
   onAttempt(result: string): void;
 }
 
-/** Sends what is due: the newest first to each webhook, all webhooks in turn. */
+/** Sends due deliveries: webhooks take turns, and each gets its newest first. */
 export interface Deliverer {
   /** Begins. @throws when the database cannot be read. */
   start(): void;
@@ -42,8 +42,8 @@ export interface Deliverer {
   nudge(): void;
   /** Sends everything that waits for a retry or a repetition now. */
   deliverNow(): void;
-  /** Receivers that do not answer and are spared. */
-  spared(): string[];
+  /** Receivers that do not answer and are paused. */
+  paused(): string[];
   /** Finishes the attempts under way; the rest stays on disk. */
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     for (const { webhookId, dueAt } of store.deliveries.dueWebhooks()) due.add(webhookId, dueAt);
   };
 
-  /** Begins as many attempts as there is room for, and sets the timer for what is due later. */
+  /** Starts attempts up to the limit and sets the timer for the next due one. */
   const pump = (): void => {
     cancel();
     cancel = () => {};
@@ -89,7 +89,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
   };
 
-  /** Gives a webhook one attempt; it comes again after the others. */
+  /** Starts one attempt for a webhook; its next one comes after the other webhooks. */
   const serve = (webhookId: string, now: number): void => {
     ready.delete(webhookId);
     const under = underWay.get(webhookId) ?? new Set<number>();
@@ -135,11 +135,11 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     const answer = await post(delivery, number);
     breaker.end(origin, answer.isTimedOut === true);
     parts.onAttempt(answer.status === null ? 'none' : String(answer.status));
-    const { isTimedOut: _, ...said } = answer;
-    log.info({ deliveryId, webhookId, txHash, attempt: number, ...said }, 'delivery attempted');
+    const { isTimedOut: _, ...reply } = answer;
+    log.info({ deliveryId, webhookId, txHash, attempt: number, ...reply }, 'delivery attempted');
     try {
       const outcome = answers.apply(delivery, number, answer);
-      onProgress({ ...ref(), type: 'answered', attempt: number, ...said });
+      onProgress({ ...ref(), type: 'answered', attempt: number, ...reply });
       onProgress({ ...ref(), ...outcome });
     } catch (error) {
       rest(error);
@@ -147,7 +147,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   };
 
   const rest = (error: unknown): void => {
-    log.error({ err: error }, `cannot read or store deliveries: trying again in ${REST_MS} ms`);
+    log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
     restUntil = clock.now() + REST_MS;
     mustLoad = true;
   };
@@ -175,7 +175,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       store.deliveries.hasten(clock.now());
       this.nudge();
     },
-    spared: () => breaker.open(),
+    paused: () => breaker.open(),
     async stop() {
       isStopping = true;
       cancel();

@@ -1,6 +1,6 @@
-/** Which webhook has something due when: a binary heap with one entry per webhook. */
+/** When each webhook is next due: a binary heap with one entry per webhook. */
 export interface DueQueue {
-  /** Notes when a webhook is next due, if that is earlier than what is noted. */
+  /** Records when a webhook is next due, unless an earlier time is recorded. */
   add(webhookId: string, dueAt: number): void;
   /** Removes and returns a webhook that is due at `now`, the earliest first. */
   take(now: number): string | undefined;

@@ -15,7 +15,7 @@ export interface EventStyle {
   strict: boolean;
 }
 
-/** Everything that an event says except what its token says about itself. */
+/** The content of an event, without the facts of its token. */
 export interface EventSource {
   transfer: Transfer;
   role: Role;
@@ -25,7 +25,7 @@ export interface EventSource {
   gas: { gasPrice: string; gasUsed: string; gasFee: string; gasLimit: string; txnValue: string };
 }
 
-/** The gas fields of a transaction, in wei; `gasFee` is what its sender paid in all. */
+/** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. */
 export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): EventSource['gas'] {
   const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
   const gasUsed = BigInt(receipt.gasUsed ?? 0);
@@ -64,7 +64,7 @@ export function wants(eventType: EventType, { kind }: Transfer): boolean {
   }
 }
 
-/** As {@link wants}, before its token said what the transfer is. */
+/** As {@link wants}, while the token's facts are unknown: true if any answer makes it wanted. */
 export function mayWant(eventType: EventType, transfer: Transfer): boolean {
   return [null, 0].some((decimals) => wants(eventType, settled(transfer, { decimals })));
 }
@@ -138,7 +138,7 @@ function jsonOf(fields: Fields): string {
   return `{${written.join(',')}}`;
 }
 
-/** Writes a source to be completed later, with what decides then whether the webhook wants it. */
+/** Serializes a source, with its webhook's event type, until the token's facts are known. */
 export function toDraft(source: EventSource, eventType: EventType): string {
   return JSON.stringify({ source, eventType }, (_key, value: unknown) =>
     typeof value === 'bigint' ? { $integer: value.toString() } : value,

@@ -7,7 +7,7 @@ import type { NotificationStore } from './store/index.ts';
 
 /** Follows the chain when blocks that were reported leave it. */
 export interface Forks {
-  /** Returns the newest block if the node also has it under its number: one wrong answer moves nothing. @throws otherwise. */
+  /** Returns the newest block if the node also has it under its number. @throws otherwise: one wrong answer moves nothing. */
   verified(head: NodeHeader): Promise<NodeHeader>;
   /** Goes back to the newest reported block that is still in the chain, if the one at this height is not. Returns whether it did. */
   follow(number: number): Promise<boolean>;
@@ -15,7 +15,7 @@ export interface Forks {
   lookBehind(head: NodeHeader): Promise<void>;
 }
 
-/** How far below the chain's end reading continues where nothing is known of earlier blocks. */
+/** How far below the newest block reading starts when earlier blocks are unknown. */
 export const RESTART_DEPTH = 256;
 
 /** Creates the part of the scanner that follows reorganizations. */

@@ -8,7 +8,7 @@ import type { KeptDelivery } from './store/deliveries.ts';
 import type { Gap } from './store/gaps.ts';
 import type { NotificationStore } from './store/index.ts';
 
-/** Reports later what was missing when its block was read. */
+/** Reports the parts of blocks that were missing when the block was read. */
 export interface Gaps {
   /** Tries the gaps that are due, a hundred blocks at most. */
   work(): Promise<void>;

@@ -45,11 +45,11 @@ export function matchesOf(
   });
 }
 
-/** What deliveries are made of besides matches. */
+/** Everything deliveries are made of, besides the matches. */
 export interface DeliverySource {
   block: NodeBlock;
   receipts: ReadonlyMap<Hex, NodeReceipt>;
-  /** undefined: the token has not said it yet. */
+  /** undefined while unknown. */
   factsOf(token: Address): TokenFacts | undefined;
   style: EventStyle;
   clock: Clock;
@@ -76,7 +76,7 @@ export function deliveriesOf(matches: readonly Match[], source: DeliverySource):
     const receipt = receipts.get(txHash);
     const transaction = transactions.get(txHash);
     if (receipt?.status === '0x0') continue;
-    // What the chain itself moves has no transaction that the block lists, and costs no gas.
+    // Movements of the chain itself have no listed transaction and cost no gas.
     const isListed = receipt !== undefined && transaction !== undefined;
     const paid = gas.get(txHash) ?? (isListed ? gasOf(transaction, receipt) : NO_GAS);
     gas.set(txHash, paid);

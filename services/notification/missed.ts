@@ -26,7 +26,7 @@ export async function findUnreadable(node: Node, first: number, head: number): P
   return (await isReadable(node, head)) ? last : null;
 }
 
-/** Whether the node has a block and, which some prune sooner, its receipts. */
+/** Whether the node has a block and its receipts; some prune receipts sooner. */
 async function isReadable(node: Node, number: number): Promise<boolean> {
   try {
     const block = await readBlock(node, number);

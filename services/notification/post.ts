@@ -6,15 +6,15 @@ import type { Delivery } from './store/outbox.ts';
 
 const TIMEOUT_MS = 3 * SECOND;
 
-/** What a receiver answered. */
+/** A receiver's answer. */
 export interface Answer {
-  /** null when no answer came; `error` then says why. */
+  /** null without an answer; `error` is then the reason. */
   status: number | null;
   error?: string;
   isTimedOut?: true;
 }
 
-/** What requests are made with. */
+/** Dependencies of {@link createPost}. */
 interface PostParts {
   store: NotificationStore;
   clock: Clock;

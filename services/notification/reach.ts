@@ -6,7 +6,7 @@ import { Agent, buildConnector } from 'undici';
 export interface Reach {
   /** Whether an IP address may be connected to. */
   permits(ip: string): boolean;
-  /** Connects only to permitted addresses: also after a redirect of the name, because it looks at what is connected to. */
+  /** Connects only to permitted addresses. Checks the address at each connection, so a changed DNS record does not help. */
   agent(): Agent;
 }
 
@@ -65,7 +65,7 @@ export function createReach(allowed: readonly string[], lookup: typeof dnsLookup
   const permits = (ip: string): boolean => {
     const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
     if (isIP(ip) === 0) return false;
-    // An IPv4 address written as IPv6 is checked as what it is.
+    // An IPv4 address written as IPv6 is checked as IPv4.
     const mapped = /^::ffff:(?:0:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? dotted(ip);
     if (mapped !== undefined) return permits(mapped);
     return allow.check(ip, family) || !priv.check(ip, family);
@@ -95,7 +95,7 @@ function dotted(ip: string): string | undefined {
 
 type Answered = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-/** Looks a name up and hands on only what may be reached. */
+/** Resolves a name and returns only permitted addresses. */
 function guardedLookup(permits: (ip: string) => boolean, lookup: typeof dnsLookup) {
   return (hostname: string, options: { all?: boolean; family?: number | string }, callback: Answered): void => {
     lookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {

@@ -17,7 +17,7 @@ export interface Replays {
 
 const MAX_BLOCKS = 50;
 const MAX_WAIT_MS = 10 * MINUTE;
-/** How long a replay waits for the traces of a block; then it goes on without what contracts paid in that block. */
+/** How long a replay waits for a block's traces before it continues without internal payments. */
 const TRACE_PATIENCE_MS = 10 * MINUTE;
 
 /** Why a replay does not go on, since when, and until when it is left alone. */

@@ -37,10 +37,10 @@ export function failure(statusCode: number, errorMessage: string) {
   return { statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
 
-/** What the routes of interface A need. */
+/** Dependencies of the routes of interface A. */
 export interface NotificationRoutes {
   notification: RunningNotification;
-  /** Who may manage webhooks, as it is now. */
+  /** The current projects. */
   projects(): readonly Project[];
   style: EventStyle;
 }
@@ -68,7 +68,7 @@ export function notificationRoutes(server: FastifyInstance, parts: NotificationR
     const brand = eventType === 'NATIVE' ? style.nativeSymbol : eventType;
     return { _id: id, projectId, webhookUrl: url, eventType: brand, confirmations, withdrawals, parallel, fromBlock };
   };
-  /** New addresses are replayed from where their webhook, or this call, says. */
+  /** Adds addresses and replays them from `fromBlock` on; returns how many are new. */
   const add = (
     { id: webhookId, fromBlock: usual }: Webhook,
     addresses: readonly string[],
@@ -85,7 +85,7 @@ export function notificationRoutes(server: FastifyInstance, parts: NotificationR
   server.get<{ Params: { projectId: string }; Querystring: { full?: string } }>('/webhooks/:projectId', (request) => {
     const { id } = projectOf(request);
     if (request.params.projectId !== id) throw new Forbidden();
-    // A client may also ask for everything by a header (RFC 7240), which other services ignore.
+    // A client may also ask for everything with a header (RFC 7240); other services ignore it.
     const isFull = request.query.full === '1' || request.headers.prefer === 'return=representation';
     return store.webhooks.list(id).map((webhook) => {
       const { projectId, webhookUrl, eventType } = shown(webhook);
@@ -205,7 +205,7 @@ function handleErrors(server: FastifyInstance): void {
   );
 }
 
-/** The project that both keys belong to. Compares with every project, so that time reveals nothing. */
+/** The project that both keys belong to. Compares with every project, so that timing reveals nothing. */
 function authenticate(projects: readonly Project[], request: FastifyRequest): Project {
   const secret = request.headers['api-secret'];
   const { apiKey } = request.query as { apiKey?: unknown };

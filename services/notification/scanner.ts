@@ -15,7 +15,7 @@ import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What the scanner works with. */
+/** Dependencies of the scanner. */
 export interface ScannerParts {
   node: Nodes;
   reader: BlockReader;
@@ -48,7 +48,7 @@ export interface Scanner {
   /** Reads all blocks up to the newest. Calls run one after another. @throws when a block cannot be read. */
   scan(): Promise<void>;
   status(): ScannerStatus;
-  /** Stops after the block at hand. */
+  /** Stops after the current block. */
   stop(): Promise<void>;
 }
 

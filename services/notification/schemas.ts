@@ -25,7 +25,7 @@ const addresses = z
   .min(1, 'must hold at least one address')
   .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
 
-/** To remove an address it needs not be one that may be watched. */
+/** Any address may be removed, also one that cannot be watched. */
 const removable = z
   .array(
     text

@@ -14,7 +14,7 @@ import type { Gap } from './store/gaps.ts';
 import { type NotificationStore, openStore } from './store/index.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
-/** What the notification service works with. */
+/** Dependencies of the notification service. */
 export interface NotificationParts {
   node: Nodes;
   /** The folder of the SQLite file. */
@@ -26,7 +26,7 @@ export interface NotificationParts {
   /** Private addresses and CIDRs that deliveries may go to. */
   webhookAllow: readonly string[];
   secretsOf: (projectId: string) => readonly string[];
-  /** Whether a project still exists; nothing is sent for one that was removed. Default: always. */
+  /** Whether a project still exists. Nothing is sent for a removed project. Default: always. */
   isServed?: (projectId: string) => boolean;
   random?: () => number;
   onAttempt?: (result: string) => void;
@@ -40,14 +40,14 @@ export interface RunningNotification extends Notification {
   permits(ip: string): boolean;
   /** Reads the chain a first time and goes on by itself. */
   start(): Promise<void>;
-  /** A new block is said to be there. */
+  /** Call when a node announces a new block. */
   onHead(): void;
-  /** Something stored became due. */
+  /** Call when a stored delivery became due. */
   nudge(): void;
   close(): Promise<void>;
 }
 
-/** How the service does. */
+/** The state of the service. */
 export interface NotificationStatus extends ScannerStatus {
   chainId: string | null;
   profile: string;
@@ -56,7 +56,7 @@ export interface NotificationStatus extends ScannerStatus {
   gaps: Gap[];
   quarantined: number;
   pending: number;
-  sparedReceivers: string[];
+  pausedReceivers: string[];
 }
 
 const SHRINK_EVERY_MS = MINUTE;
@@ -133,7 +133,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
         gaps: store.chain.gaps(),
         quarantined: store.chain.countQuarantine(),
         pending: store.deliveries.countPending(),
-        sparedReceivers: deliverer.spared(),
+        pausedReceivers: deliverer.paused(),
       };
     },
     async start() {
@@ -153,7 +153,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
   };
 }
 
-/** Those who want to know every step of every delivery. */
+/** Reports every step of every delivery to listeners. */
 function createProgress() {
   const listeners = new Set<(progress: DeliveryProgress) => void>();
   return {
@@ -167,7 +167,7 @@ function createProgress() {
   };
 }
 
-/** Hands new and completed deliveries from the chain's side over to the deliverer, and reports them. */
+/** Passes new and completed deliveries to the deliverer and reports them. */
 function createHandOver(parts: {
   store: NotificationStore;
   clock: Clock;

@@ -1,7 +1,7 @@
 import { type SignedMessage, signatureOf } from '../../src/domain/signing.ts';
 import type { Delivery } from './store/outbox.ts';
 
-/** What the headers of an attempt are made of. */
+/** Input of {@link identityHeaders}. */
 export interface Identity {
   delivery: Pick<Delivery, 'id' | 'place' | 'matched' | 'removed' | 'movedFrom' | 'replay' | 'blockTime' | 'body'>;
   /** Names the file of deliveries. */
@@ -12,7 +12,7 @@ export interface Identity {
   attempt: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Two while a secret is rotated; none: not signed. */
+  /** Two while a secret is rotated; unsigned if empty. */
   secrets: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { Webhook } from './store/webhooks.ts';
 /** The place in headers that marks a test event. */
 const TEST_PLACE = 'test';
 
-/** Makes an event of nothing, from the zero address to itself, in a block that does not exist. */
+/** Creates a test event: value 0 from the zero address to itself, in a block that does not exist. */
 export function testDelivery({ id: webhookId, projectId }: Webhook, style: EventStyle): NewDelivery {
   const txHash: Hex = `0x${randomBytes(32).toString('hex')}`;
   const body = eventBody(

@@ -5,23 +5,23 @@ import { askFacts, type TokenFacts } from '../chain/token.ts';
 import type { Address } from '../chain/transfers.ts';
 import type { NotificationStore } from './store/index.ts';
 
-/** How long events wait for their token's name and decimals; then they are sent without. */
+/** How long events wait for their token's name and decimals before they are sent without. */
 const PATIENCE_MS = 2 * MINUTE;
-/** How long a token that was asked in vain is not asked again. */
+/** Pause after a token's facts could not be read. */
 const REST_MS = 10 * MINUTE;
-/** How long what a token said is used before it is asked again. */
+/** How long a token's facts are used before they are read again. */
 const FRESH_MS = DAY;
 const MAX_REMEMBERED = 10_000;
 /** How many tokens are asked at the same time. */
 const PARALLEL = 4;
 
-/** What the tokens of a chain say about themselves. */
+/** Names, symbols and decimals of a chain's tokens. */
 export interface Tokens {
-  /** What a token said; undefined while it is not known, and {@link Tokens.work} will ask. */
+  /** A token's facts; undefined while unknown, until {@link Tokens.work} has read them. */
   factsOf(token: Address): TokenFacts | undefined;
-  /** Asks the tokens that events wait for, and those whose answer is old. Never rejects because of one of them. */
+  /** Reads the facts that events wait for and refreshes old ones. */
   work(): Promise<void>;
-  /** Forgets everything: the chain is another one. */
+  /** Forgets all facts, because the chain is a new one. */
   forget(): void;
 }
 
@@ -54,7 +54,7 @@ export function createTokens(parts: {
     const now = clock.now();
     if ((silent.get(token)?.until ?? 0) > now) return;
     const asked = await askFacts(node, token as Address).catch((error: Error) => {
-      if (error instanceof NodeBusy) return null; // However long: this says nothing about the token.
+      if (error instanceof NodeBusy) return null; // A limit is not the token's fault: wait as long as it lasts.
       throw error;
     });
     stale.delete(token);

@@ -1,9 +1,9 @@
-/** What a webhook receives: everything, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
+/** The events a webhook receives: all, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
 export const EVENT_TYPES = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
 /** One of {@link EVENT_TYPES}. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** How final a block must be before its events are sent: so many blocks after it, or the chain's own tag. */
+/** How final a block must be before its events are sent: a number of later blocks, or the chain's own tag. */
 export type Confirmations = number | 'safe' | 'finalized';
 
 /** A project and its two keys, from configuration. */
@@ -19,7 +19,7 @@ export interface Project {
   signingSecrets?: readonly string[];
 }
 
-/** Which delivery a progress report is about. */
+/** Identifies the delivery of a progress report. */
 export interface DeliveryRef {
   deliveryId: number;
   webhookId: string;
@@ -30,18 +30,18 @@ export interface DeliveryRef {
   at: number;
 }
 
-/** The way of one event from the chain to its receiver. `attempt` counts from 1 to 7. */
+/** One step of a delivery. `attempt` counts from 1 to 7. */
 export type DeliveryProgress =
   | (DeliveryRef & { type: 'matched'; body: string })
   | (DeliveryRef & { type: 'attempted'; attempt: number })
-  /** `status` is null when no answer came; `error` then says why. */
+  /** `status` is null without an answer; `error` is then the reason. */
   | (DeliveryRef & { type: 'answered'; attempt: number; status: number | null; error?: string })
   /** Will be sent again at `dueAt`: after a failure, or as a repetition that was asked for. */
   | (DeliveryRef & { type: 'scheduled'; reason: 'retry' | 'repeat'; dueAt: number })
   /** Over: answered with 200, or given up after the last retry. */
   | (DeliveryRef & { type: 'ended'; outcome: 'delivered' | 'exhausted' });
 
-/** What goes wrong on purpose. All off: `{ repeat: 0, repeatAfterMs: 15_000, delayMs: 0, reorder: false, paused: false }`. */
+/** Faults to inject. All off: `{ repeat: 0, repeatAfterMs: 15_000, delayMs: 0, reorder: false, paused: false }`. */
 export interface Faults {
   /** How often each delivery is sent again after its 200. */
   repeat: number;
@@ -51,13 +51,13 @@ export interface Faults {
   delayMs: number;
   /** true: in random order instead of newest first. */
   reorder: boolean;
-  /** true: nothing is sent until it is false again; scanning goes on. */
+  /** true: nothing is sent until it is false again; scanning continues. */
   paused: boolean;
 }
 
 /** The running notification service, for those in the same process. */
 export interface Notification {
-  /** Calls the listener with every step of every delivery; answers the way to stop it. */
+  /** Calls the listener with every step of every delivery. Returns a stop function. */
   onProgress(listener: (progress: DeliveryProgress) => void): () => void;
   /** The faults in force. */
   faults(): Faults;
@@ -65,7 +65,7 @@ export interface Notification {
   setFaults(faults: Partial<Faults>): void;
   /** Reads all blocks up to the chain's newest now, without waiting for the next poll. */
   scan(): Promise<void>;
-  /** Makes everything that waits for a retry or a repetition due now. */
+  /** Makes all retries and repetitions due now. */
   deliverNow(): void;
   /** How many deliveries are waiting or being sent. */
   pending(): number;

@@ -7,7 +7,7 @@ import type { NotificationStatus } from '../notification/service.ts';
 import type { NotificationStore } from '../notification/store/index.ts';
 import type { Metrics } from './metrics.ts';
 
-/** How one chain does. */
+/** The state of one chain. */
 export interface ChainReport {
   /** Empty where there is one chain. */
   name: string;
@@ -42,7 +42,7 @@ export function opsRoutes(
 }
 
 function readiness({ name, status, nodes }: ChainReport, now: number) {
-  const { chainId, head, next, failingSince, problem, refused, gaps, quarantined, pending, sparedReceivers } = status;
+  const { chainId, head, next, failingSince, problem, refused, gaps, quarantined, pending, pausedReceivers } = status;
   const lagBlocks = head === null || next === null ? null : Math.max(0, head - next + 1);
   const problems = [
     ...(refused === null ? [] : [refused]),
@@ -61,7 +61,7 @@ function readiness({ name, status, nodes }: ChainReport, now: number) {
     gaps: missing,
     quarantined,
     pending,
-    sparedReceivers: sparedReceivers.length,
+    pausedReceivers: pausedReceivers.length,
     nodes: shownNodes,
   };
 }
@@ -81,10 +81,10 @@ function gauges({ registry }: Metrics, chains: () => ChainReport[]): void {
     });
   gauge('head_block', 'Height of the chain', [], ({ status: { head } }, set) => set(head ?? 0));
   gauge('next_block', 'Next block to read', [], ({ status: { next } }, set) => set(next ?? 0));
-  gauge('lag_blocks', 'Blocks that are not read yet', [], ({ status: { head, next } }, set) =>
+  gauge('lag_blocks', 'Blocks not read yet', [], ({ status: { head, next } }, set) =>
     set(Math.max(0, (head ?? 0) - (next ?? 0) + 1)),
   );
-  gauge('gap_blocks', 'Blocks that are missing, whole or in their traces', ['part'], ({ status: { gaps } }, set) => {
+  gauge('gap_blocks', 'Missing blocks, by part: block or traces', ['part'], ({ status: { gaps } }, set) => {
     for (const part of ['block', 'traces']) {
       const own = gaps.filter((gap) => gap.part === part);
       set(
@@ -93,12 +93,12 @@ function gauges({ registry }: Metrics, chains: () => ChainReport[]): void {
       );
     }
   });
-  gauge('quarantined', 'Parts of blocks that cannot be read', [], ({ status }, set) => set(status.quarantined));
+  gauge('quarantined', 'Parts of blocks in quarantine', [], ({ status }, set) => set(status.quarantined));
   gauge('deliveries', 'Deliveries by webhook and state', ['webhook', 'state'], ({ store }, set) => {
     for (const { webhookId, state, count } of store.deliveries.countByState())
       set(count, { webhook: webhookId, state });
   });
-  gauge('node_healthy', '1 where the node answers', ['node'], ({ nodes }, set) => {
+  gauge('node_healthy', '1 if the node answers', ['node'], ({ nodes }, set) => {
     for (const { name, isHealthy, excluded } of nodes) set(isHealthy && excluded === null ? 1 : 0, { node: name });
   });
 }
@@ -120,8 +120,8 @@ function statusBody(reports: readonly ChainReport[], now: number) {
 <dt>Height</dt><dd>${ready.head ?? '–'}</dd>
 <dt>Next block</dt><dd>${ready.next ?? '–'}</dd>
 <dt>Deliveries waiting</dt><dd>${ready.pending}</dd>
-<dt>Set aside</dt><dd>${ready.quarantined}</dd>
-<dt>Receivers spared</dt><dd>${ready.sparedReceivers}</dd>
+<dt>Quarantined</dt><dd>${ready.quarantined}</dd>
+<dt>Receivers paused</dt><dd>${ready.pausedReceivers}</dd>
 <dt>Missing</dt><dd>${gaps.length === 0 ? 'nothing' : gaps}</dd>
 <dt>Nodes</dt><dd>${nodes}</dd>
 </dl>

@@ -50,13 +50,13 @@ const get = async (path: string) => {
 const rows = async (query: Record<string, string>): Promise<Page> =>
   (await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`)).body;
 
-test('the active categories are listed', async () => {
+test('lists the active categories', async () => {
   const { status, body } = await get('/api/infrastructure-providers/categories');
   expect(status).toBe(200);
   expect(body.result.map(({ key }) => key)).toEqual(keys);
 });
 
-test('there are at least 60 providers over all categories, each row with the common columns', async () => {
+test('has at least 60 providers, each row with the common columns', async () => {
   const providers = new Set<unknown>();
   for (const category of keys) {
     const page = await rows({ category, pageSize: '100' });
@@ -71,7 +71,7 @@ test('there are at least 60 providers over all categories, each row with the com
   expect(providers.size).toBeGreaterThanOrEqual(60);
 });
 
-test('pages start at 1 and hold every row once', async () => {
+test('starts pages at 1 and shows every row once', async () => {
   const all = await rows({ category: 'wallets', pageSize: '100' });
   const seen: unknown[] = [];
   for (let page = 1; page <= Math.ceil(all.total / 4); page++) {
@@ -83,13 +83,13 @@ test('pages start at 1 and hold every row once', async () => {
   expect((await rows({ category: 'wallets', page: '99' })).rows).toEqual([]);
 });
 
-test('a search finds rows that hold all its words, in any case', async () => {
+test('finds rows that contain all words of a search, in any case', async () => {
   const found = await rows({ category: 'apis', search: 'TRADING latency' });
   expect(new Set(found.rows.map(({ provider }) => provider))).toEqual(new Set(['Rapidlock']));
   expect((await rows({ category: 'apis', search: 'nothing has this' })).total).toBe(0);
 });
 
-test('filters take any of their values and all of their columns', async () => {
+test('matches any value of a filter and all filters together', async () => {
   const filter = (...filters: { id: string; value: string[] }[]) =>
     rows({ category: 'apis', filters: JSON.stringify(filters), pageSize: '100' });
   const two = await filter({ id: 'provider', value: ['Nodewharf', 'freshet rpc'] });
@@ -112,12 +112,12 @@ test.each([
   expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
 });
 
-test('empty parameters are none', async () => {
+test('ignores empty parameters', async () => {
   const rows = async (query: string) => get(`/api/infrastructure-providers/rows?category=apis${query}`);
   expect(await rows('&search=&filters=&page=&pageSize=')).toEqual(await rows(''));
 });
 
-test('the default data names only fictional providers, and nothing in it deceives', () => {
+test('has only fictional, honest providers in the default data', () => {
   const categories = readCategories(new URL('../../services/discovery/providers.json', import.meta.url));
   const text = JSON.stringify(categories);
   const hosts = [...text.matchAll(/\w+:\/\/([^/)"]+)/g)].map(([, host]) => host!);
@@ -126,7 +126,7 @@ test('the default data names only fictional providers, and nothing in it deceive
   expect(text).not.toMatch(/[\p{Cf}<@*`|]|javascript:|data:|http:/u);
 });
 
-test('an unknown path is answered in the frame', async () => {
+test('answers an unknown path in the documented format', async () => {
   expect(await get('/nothing')).toEqual({ status: 404, body: { error: { message: expect.any(String) } } });
   expect(await get('/toolbox/%zz')).toEqual({ status: 400, body: { error: { message: expect.any(String) } } });
   const headers = { 'content-type': 'application/json' };
@@ -134,7 +134,7 @@ test('an unknown path is answered in the frame', async () => {
   expect([posted.status, await posted.json()]).toEqual([400, { error: { message: expect.any(String) } }]);
 });
 
-test('the directory page searches, and third-party text stays text', async () => {
+test('searches on the directory page and escapes third-party text', async () => {
   const open = async (path: string) => (await fetch(`${services.discoveryUrl}${path}`)).text();
   const found = await open('/toolbox/wallets?search=keystone');
   expect(found).toContain('<h2>Keystone Cove</h2>');

@@ -22,7 +22,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
     afterEach(() => services.close());
 
-    /** Scans and answers the bodies that arrive, oldest event first. */
+    /** Scans and returns the bodies that arrive, oldest event first. */
     async function delivered(): Promise<string[]> {
       await services.notification.scan();
       await services.sent();
@@ -55,7 +55,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       };
     }
 
-    test('a native transfer', async () => {
+    test('reports a native transfer', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const mined = await here.chain.transfer({
@@ -78,7 +78,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
     });
 
-    test('an internal native transfer comes from the contract', async () => {
+    test('reports an internal transfer as coming from the contract', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       const { splitter } = here.chain.contracts;
       await services.watch(here.receiver.url, [Treasury, splitter]);
@@ -98,7 +98,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       ]);
     });
 
-    test('an ERC-20 transfer is told to the watcher of the token, of the receiver and of the sender', async () => {
+    test('reports an ERC-20 transfer for its token, receiver and sender', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       const { address } = here.chain.tokens.dollar;
       await services.watch(here.receiver.url, [Alice, Treasury, address]);
@@ -122,7 +122,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       ]);
     });
 
-    test('an NFT beyond 2^53 keeps every digit of its id, as a bare integer', async () => {
+    test('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const id = 2n ** 255n + 12345n;
@@ -142,7 +142,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('an ERC-1155 transfer, alone and in a batch, has id and value', async () => {
+    test('reports single and batched ERC-1155 transfers with id and quantity', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
@@ -169,7 +169,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    test('two equal transfers in one transaction give two equal bodies', async () => {
+    test('sends two equal bodies for two equal transfers in one transaction', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await here.chain.twins({ from: 'Alice', to: 'Treasury' });
       const bodies = await delivered();
@@ -177,7 +177,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(new Set(bodies).size).toBe(1);
     });
 
-    test('a mint comes from and a burn goes to the zero address', async () => {
+    test('reports a mint from and a burn to the zero address', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await here.chain.mint({ to: 'Treasury', token: 'bell' });
       await services.notification.scan();
@@ -188,7 +188,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(bodies).toContainEqual(expect.objectContaining({ to: nobody, direction: 'outgoing' }));
     });
 
-    test('eventType decides what a webhook hears', async () => {
+    test('sends a webhook only events of its eventType', async () => {
       const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
       for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
         await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], eventType);
@@ -206,7 +206,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       await receivers.ERC721.close();
     });
 
-    test('a burst of a hundred arrives whole', async () => {
+    test('delivers a burst of a hundred completely', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       const mined = await here.chain.burst(100);
       const bodies = await events();
@@ -263,7 +263,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
       event: { tokenType: 'ERC-721', tokenId: 42 },
       shown: '<strong>#42</strong>',
     },
-  ])('a Transfer that indexes nothing is told as $what', async ({ selector, answered, heard, event, shown }) => {
+  ])('reports a Transfer that indexes nothing as $what', async ({ selector, answered, heard, event, shown }) => {
     const { Alice, Grants } = here.chain.wallets;
     const rpc = rpcOf(here.chain.rpcUrl);
     const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
@@ -286,7 +286,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await services.close();
   });
 
-  test('a transaction that failed gives no event', async () => {
+  test('reports nothing of a failed transaction', async () => {
     const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const matched: DeliveryProgress[] = [];
     services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
@@ -300,7 +300,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await services.close();
   });
 
-  test('internal transfers are read with the debug tracer where trace_block is missing', async () => {
+  test('reads internal transfers with the debug tracer where trace_block is missing', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block']);
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
@@ -313,7 +313,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('a node without traces is told in the log, and everything else still arrives', async () => {
+  test('logs that a node has no traces, and reports everything else', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
@@ -329,7 +329,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('a node that was away is read from where it was left', async () => {
+  test('continues at the same block after a node was away', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, []);
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
@@ -366,7 +366,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('a block with more logs than the node answers at once is read from its receipts', async () => {
+  test('reads a block with too many logs from its receipts', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, []);
     node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });

@@ -5,7 +5,7 @@ import { type Services, startServices } from '../../services/start.ts';
 import { startLimitedNode } from './limited-node.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
-  'the explorer of a chain with scripted: $scripted',
+  'explorer of a chain with scripted: $scripted',
   ({ scripted }) => {
     let chain: Chain;
     let services: Services;
@@ -30,7 +30,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
 
-    test('a cataloged ERC-20', async () => {
+    test('shows a cataloged ERC-20', async () => {
       const { address } = chain.tokens.dollar;
       const answer = {
         status: 200,
@@ -52,12 +52,12 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
     });
 
-    test('a copy of it is not cataloged', async () => {
+    test('shows a copy of a cataloged token as not cataloged', async () => {
       const { body } = await token(chain.tokens.fake.address);
       expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
     });
 
-    test('NFTs say what they are', async () => {
+    test('shows the type of NFTs', async () => {
       expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
         decimals: '',
         symbol: 'HKEY',
@@ -72,7 +72,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('not found and invalid are answered with 200 and status 0', async () => {
+    test('answers 200 and status 0 to unknown and invalid addresses', async () => {
       const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
       expect(await token(chain.wallets.Alice)).toEqual(notFound);
       expect(await token(chain.contracts.splitter)).toEqual(notFound);
@@ -80,7 +80,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await token('0x12')).toEqual(invalid);
     });
 
-    test('anything else is refused in the same frame', async () => {
+    test('refuses other actions in the documented format', async () => {
       expect(await ask('module=token&action=getToken')).toMatchObject({
         status: 400,
         body: { status: '0', result: null },
@@ -91,7 +91,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('what is elsewhere is refused in the same frame', async () => {
+    test('refuses other paths in the documented format', async () => {
       const headers = { 'content-type': 'application/json' };
       for (const [path, init, status] of [
         ['/tokens', {}, 404],
@@ -104,7 +104,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    test('a transaction has a page with its transfers', async () => {
+    test('shows a transaction with its transfers', async () => {
       const { hash } = await chain.swap('Treasury');
       const { status, headers, text } = await open(`/tx/${hash}`);
       expect(status).toBe(200);
@@ -116,7 +116,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await open('/tx/0x12')).status).toBe(404);
     });
 
-    test('an address and a token have pages', async () => {
+    test('shows pages of addresses and tokens', async () => {
       const wallet = await open(`/address/${chain.wallets.Treasury.toLowerCase()}`);
       expect(wallet).toMatchObject({ status: 200, text: expect.stringContaining(chain.wallets.Treasury) });
       expect((await open(`/token/${chain.tokens.bell.address}`)).text).toContain('9000000');
@@ -124,7 +124,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await open('/address/nobody')).status).toBe(400);
     });
 
-    test('text of a contract stays text', async () => {
+    test('escapes text of a contract', async () => {
       const { text } = await open(`/token/${chain.tokens.hostile.address}`);
       expect(text).toContain('**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone');
       expect(text).toContain('&#60;@&#38;1&#62;');
@@ -133,7 +133,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
   },
 );
 
-test('a node that does not answer is told in the frame, without its address', async () => {
+test('reports a node that does not answer without its URL', async () => {
   const rpcUrl = 'http://127.0.0.1:1/secret-key';
   const services = await startServices({ rpcUrl, dir: '', projects: [], only: 'explorer' });
   const address = `0x${'1'.repeat(40)}`;
@@ -147,7 +147,7 @@ test('a node that does not answer is told in the frame, without its address', as
   await services.close();
 });
 
-test('the page of a transaction says when no node traces it', async () => {
+test('shows on a transaction’s page that no node traces it', async () => {
   const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
@@ -168,7 +168,7 @@ test('the page of a transaction says when no node traces it', async () => {
   await chain.close();
 });
 
-test('a page is made once in ten seconds', async () => {
+test('renders a page at most once in ten seconds', async () => {
   const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
@@ -190,7 +190,7 @@ test('a page is made once in ten seconds', async () => {
 });
 
 test.each(['trace_block', 'debug_traceBlockByNumber'])(
-  'the coins that contracts sent are on the page without a look at the whole block, over a node with %s',
+  'shows internal payments without reading the whole block, over a node with %s',
   async (method) => {
     const chain = await startChain();
     const others = ['trace_block', 'debug_traceBlockByNumber'].filter((one) => one !== method);
@@ -207,7 +207,7 @@ test.each(['trace_block', 'debug_traceBlockByNumber'])(
   },
 );
 
-test('a failed transaction moved nothing; the fee holds what blobs cost', async () => {
+test('shows no transfers of a failed transaction, and includes blobs in its fee', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
@@ -224,7 +224,7 @@ test('a failed transaction moved nothing; the fee holds what blobs cost', async 
   await chain.close();
 });
 
-test('a wallet for which a contract may act is a wallet still; a contract is none', async () => {
+test('shows a wallet with delegated code as a wallet, and a contract as a contract', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
@@ -238,7 +238,7 @@ test('a wallet for which a contract may act is a wallet still; a contract is non
   await chain.close();
 });
 
-test('a node whose rate is used up does not make a token unknown', async () => {
+test('does not report a token as unknown when the node’s rate is used up', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   node.refuse('eth_call', { code: -32005, message: 'daily request count exceeded' });

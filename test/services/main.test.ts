@@ -58,7 +58,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
   return { child, url: await url };
 }
 
-test('without configuration every fault is named and the exit code is 78', async () => {
+test('names every fault and exits with 78 without configuration', async () => {
   const { code, said } = await ended(
     run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret', NATIVE_SYMBOL: 'x'.repeat(33) }),
   );
@@ -90,7 +90,7 @@ test.each([
     says: /notification\.sqlite .*malformed\. Restore a backup/,
   },
   { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /notification\.sqlite .*malformed/ },
-])('a state file that was $what is told of, and the exit code is 78', async ({ what, change, says }) => {
+])('reports a state file that was $what, and exits with 78', async ({ what, change, says }) => {
   const dir = join(folder.dir, what);
   const file = join(dir, 'notification.sqlite');
   openStore(dir).close();
@@ -100,7 +100,7 @@ test.each([
   expect(said).toMatch(says);
 });
 
-test('an unknown service is refused', async () => {
+test('refuses an unknown service', async () => {
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
   expect(said).toContain('There is no service "everything"');
@@ -108,7 +108,7 @@ test('an unknown service is refused', async () => {
   expect(said).toContain('Usage: npm run services -- ');
 });
 
-test('what was accepted before a kill is delivered after it, and nobody else may read it', async () => {
+test('delivers accepted events after a kill, from a file that nobody else may read', async () => {
   const state = join(folder.dir, 'notification.sqlite');
   const made = () => readdirSync(folder.dir).filter((name) => name.startsWith('notification.sqlite'));
   const modes = () => new Set(made().map((name) => (statSync(join(folder.dir, name)).mode & 0o777).toString(8)));

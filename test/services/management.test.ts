@@ -26,7 +26,7 @@ const create = async () => {
 };
 const forbidden = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
 
-test('a webhook is created, listed, edited and deleted', async () => {
+test('creates, lists, edits and deletes a webhook', async () => {
   const created = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'NATIVE' });
   expect(created.status).toBe(201);
   const { webhookId } = created.body as { webhookId: string };
@@ -46,7 +46,7 @@ test('a webhook is created, listed, edited and deleted', async () => {
   expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([]);
 });
 
-test('addresses are added, listed and removed whatever their case; removing again changes nothing', async () => {
+test('adds, lists and removes addresses in any case, and removing again changes nothing', async () => {
   const webhookId = await create();
   const { Alice, Bob } = chain.wallets;
   const added = await services.call('POST', '/webhook/add-addresses', {
@@ -69,7 +69,7 @@ test('addresses are added, listed and removed whatever their case; removing agai
   expect((await services.call('GET', `/webhook/addresses/${webhookId}`)).body).toHaveLength(1);
 });
 
-test('a change of one webhook leaves the others as they are, and a project lists its own', async () => {
+test('changes only the edited webhook, and lists only a project’s own', async () => {
   const [one, two] = [await create(), await create()];
   const { Alice, Bob } = chain.wallets;
   const scope = (webhookId: string, addresses: string[], change = 'add') =>
@@ -94,7 +94,7 @@ test('a change of one webhook leaves the others as they are, and a project lists
   expect(await ids()).toEqual([two]);
 });
 
-test('no keys, a wrong key, a wrong secret and keys of two projects are refused alike', async () => {
+test('refuses missing, wrong and mixed keys in the same way', async () => {
   expect((await fetch(`${services.notificationUrl}/webhooks/harbor`)).status).toBe(403);
   for (const keys of [
     { ...harbor, key: 'wrong' },
@@ -105,7 +105,7 @@ test('no keys, a wrong key, a wrong secret and keys of two projects are refused 
   }
 });
 
-test('a foreign project and a foreign or unknown webhook are refused alike', async () => {
+test('refuses another project and unknown webhooks in the same way', async () => {
   const webhookId = await create();
   const addresses = [chain.wallets.Alice];
   for (const answer of [
@@ -145,7 +145,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
 });
 
-test('a type without a body is no fault, and an unknown path is answered in the frame', async () => {
+test('accepts a content type without a body, and answers an unknown path in the documented format', async () => {
   const webhook = { projectId: 'harbor', webhookUrl, eventType: 'ALL' };
   const { webhookId } = (await services.call('POST', '/webhook', webhook)).body as { webhookId: string };
   const headers = { 'API-SECRET': harbor.secret, 'content-type': 'application/json' };
@@ -157,7 +157,7 @@ test('a type without a body is no fault, and an unknown path is answered in the 
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
 });
 
-test('a long list of faults is cut, and a path that is none is answered in the frame without the key', async () => {
+test('shortens a long list of faults, and answers a malformed path without the key', async () => {
   const webhookId = await create();
   const addresses = Array.from({ length: 10_000 }, () => 'nobody');
   const { body } = await services.call('POST', '/webhook/add-addresses', { webhookId, addresses });
@@ -170,7 +170,7 @@ test('a long list of faults is cut, and a path that is none is answered in the f
 });
 
 test.each(['text/plain', 'application/x-www-form-urlencoded'])(
-  'a body that says it is %s is told what it must be',
+  'explains the right content type to a body of type %s',
   async (type) => {
     const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
       method: 'POST',
@@ -185,7 +185,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded'])(
   },
 );
 
-test('a body that is not JSON is answered in the same frame', async () => {
+test('answers a body that is not JSON in the documented format', async () => {
   const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
     method: 'POST',
     headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },

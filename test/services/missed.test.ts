@@ -65,7 +65,7 @@ function keepAll(): void {
 }
 
 it.each(['blocks', 'receipts'] as const)(
-  'names the pruned %s of a node, goes on after 10 minutes, and reports them once a node has them',
+  'logs the pruned %s of a node, continues after 10 minutes, and reports them once a node has them',
   async (what) => {
     const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
     prune(what, blocks[5]!);
@@ -160,26 +160,26 @@ it('stores no block at a place that a reorganization has moved meanwhile', () =>
   close();
 });
 
-it('keeps missed blocks as ranges and forgets those that were told or are read again', () => {
+it('keeps missed blocks as ranges and removes those that were read', () => {
   const { chain, close } = openStore(`${here.dir}/ranges`);
   chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
-  const told = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
+  const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
   const ranges = () => chain.gaps().map(({ first, last }) => [first, last]);
   chain.miss(3, 5, 'gone', 0);
   chain.miss(6, 8, 'gone', 0);
-  chain.record({ ...told, number: 9, hash: 'nine' }, 0);
+  chain.record({ ...block, number: 9, hash: 'nine' }, 0);
   chain.miss(10, 11, 'gone', 0);
   expect(ranges()).toEqual([
     [3, 8],
     [10, 11],
   ]);
-  for (const number of [3, 5]) chain.fill('block', { ...told, number, hash: `hash ${number}` }, 0);
+  for (const number of [3, 5]) chain.fill('block', { ...block, number, hash: `hash ${number}` }, 0);
   expect(ranges()).toEqual([
     [4, 4],
     [6, 8],
     [10, 11],
   ]);
-  expect(chain.fill('block', { ...told, number: 5, hash: 'hash 5' }, 0)).toBeNull();
+  expect(chain.fill('block', { ...block, number: 5, hash: 'hash 5' }, 0)).toBeNull();
   chain.rewind(6);
   expect(ranges()).toEqual([
     [4, 4],

@@ -12,7 +12,7 @@ const NO_RECEIPTS = { code: -32601, message: 'the method eth_getBlockReceipts do
 const methods = ['trace_block', 'debug_traceBlockByNumber'] as const;
 
 describe.each([{ scripted: false }, { scripted: true }])(
-  'answers of nodes on a chain with scripted: $scripted',
+  'node answers on a chain with scripted: $scripted',
   ({ scripted }) => {
     const here = surroundings({ scripted });
     let node: LimitedNode;
@@ -198,7 +198,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       ]);
     });
 
-    it('sets one unreadable trace aside and reports everything else at once', async () => {
+    it('quarantines one unreadable trace and reports everything else at once', async () => {
       node.change('trace_block', (traces: { action: object }[]) =>
         traces.map((trace) => ({ ...trace, action: { ...trace.action, to: '0x' } })),
       );
@@ -259,7 +259,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await ready()).gaps).toEqual([]);
     });
 
-    it('reads a node that does not keep the first block, from where it left off', async () => {
+    it('continues at the same block of a node that does not keep the first block', async () => {
       node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? null : block));
       await services.close();
       await pay(1n);

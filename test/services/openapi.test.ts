@@ -26,7 +26,7 @@ it('serves an OpenAPI document that names every documented operation', async () 
   expect(parameters.find(({ name }) => name === 'category')).toMatchObject({ required: true });
 });
 
-it('answers every documented operation as the document says', async () => {
+it('answers every documented operation in the documented shape', async () => {
   const { Alice } = here.chain.wallets;
   const checked: string[] = [];
   const check = async (operation: keyof typeof ANSWERS, path: string, body?: object) => {

@@ -58,7 +58,7 @@ it('keeps its place when the node once names another first block, and refuses sc
   expect(await ready()).toMatchObject({ status: 200, problems: [] });
 });
 
-it('does not move on a height far off while nobody watches', async () => {
+it('does not believe a far-off height while nobody watches', async () => {
   node.change('eth_getBlockByNumber', (block: object, [tag]) =>
     tag === 'latest' ? { ...block, number: '0x3b9aca00' } : block,
   );
@@ -73,18 +73,18 @@ it('reads a developer’s chain that started over from its newest blocks', async
   await watch();
   for (const amount of [1n, 2n, 3n]) await pay(amount);
   expect((await told()).sort()).toEqual(['1', '2', '3']);
-  const anew = await startChain({ scripted: true });
-  const forward = await startLimitedNode(anew.rpcUrl, []);
+  const restarted = await startChain({ scripted: true });
+  const forward = await startLimitedNode(restarted.rpcUrl, []);
   await services.close();
-  await pay(4n, anew);
+  await pay(4n, restarted);
   services = await startHarness({ rpcUrl: forward.url, dir: here.dir });
   for (let times = 0; times < 3; times++) await services.notification.scan().catch(() => undefined);
   expect(await told()).toContain('4');
   await forward.close();
-  await anew.close();
+  await restarted.close();
 });
 
-it('is not ready while the chain cannot be read for a minute, and says why', async () => {
+it('is not ready when the chain was unreadable for a minute, and shows why', async () => {
   expect((await ready()).status).toBe(200);
   node.setAway(true);
   await services.notification.scan().catch(() => undefined);
@@ -185,7 +185,7 @@ it('reads addresses that begin with 0X', async () => {
   expect(await told()).toEqual(['1']);
 });
 
-it('uses another node when one fails, and none that follows another chain', async () => {
+it('uses another node when one fails, but never one of another chain', async () => {
   const [broken, foreign] = [
     await startLimitedNode(here.chain.rpcUrl, []),
     await startLimitedNode(here.chain.rpcUrl, []),
@@ -288,7 +288,7 @@ it('closes a gap with the traces of another node', async () => {
   await archive.close();
 });
 
-it('serves a project that was removed no more, neither its calls nor its deliveries', async () => {
+it('serves neither calls nor deliveries of a removed project', async () => {
   let projects = [harbor];
   await services.close();
   services = await startHarness({ rpcUrl: node.url, dir: here.dir, projects: () => projects });

@@ -182,7 +182,7 @@ describe('chains with peculiarities', () => {
     },
   );
 
-  it('sets a transaction with a foreign address form aside and reads the others', () => {
+  it('quarantines a transaction with an unknown address format and reads the others', () => {
     const foreign = transaction({
       hash: hash('2'),
       to: 'xdc00000000000000000000000000000000000000b0' as Hex,

@@ -82,7 +82,7 @@ describe('a name', () => {
     };
   }
 
-  it('that led to a permitted address is refused as soon as it leads to a private one', async () => {
+  it('refuses a name as soon as it resolves to a private address', async () => {
     const ask = await start();
     expect(await ask('127.0.0.2')).toBe(200);
     expect(await ask('127.0.0.1')).toBe('ADDRESS_FORBIDDEN');
@@ -90,7 +90,7 @@ describe('a name', () => {
     expect(await ask('127.0.0.2')).toBe(200);
   });
 
-  it('that leads to several addresses is reached at the permitted one only', async () => {
+  it('connects only to the permitted address of a name with several', async () => {
     const ask = await start();
     expect(await ask('127.0.0.1', '127.0.0.2')).toBe(200);
     expect(await ask('127.0.0.1', '10.0.0.1')).toBe('ADDRESS_FORBIDDEN');

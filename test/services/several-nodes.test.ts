@@ -1,8 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createBudget } from '../../services/chain/budget.ts';
+import type { NodeOptions } from '../../services/chain/member.ts';
 import type { NodeHeader } from '../../services/chain/node.ts';
-import { type ConnectOptions, connect, type NodeOptions, type Nodes } from '../../services/chain/nodes.ts';
+import { type ConnectOptions, connect, type Nodes } from '../../services/chain/nodes.ts';
 import { type Asked, type FakeNode, type Reply, startFakeNode } from './fake-node.ts';
 
 let fakes: FakeNode[] = [];
@@ -80,7 +81,7 @@ it('asks a node for traces first and for nothing else, and the others when it fa
   expect(other.asked.map(({ method }) => method)).toEqual(['eth_gasPrice', 'trace_block']);
 });
 
-it('takes the newest block that enough nodes have, and no block whose hash they disagree about', async () => {
+it('uses the newest block that enough nodes have, and no block whose hash they dispute', async () => {
   const chain = (height: number, hash: string) => () => ({ result: header(height, hash) });
   const [ahead, second, third] = [await fake(chain(9, 'a')), await fake(chain(7, 'b')), await fake(chain(6, 'b'))];
   const used = use(

@@ -97,28 +97,25 @@ it.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 'o
   },
 );
 
-it.each(TIMEOUTS)(
-  'asks a token that wastes the time of the node with %o again only after 10 minutes',
-  async (refusal) => {
-    node.refuse('eth_call', refusal);
-    await pay('bell', 1n);
-    await scan();
-    services.clock.advance(PATIENCE_MS);
-    await scan();
-    node.refuse('eth_call', null);
-    await pay('bell', 2n);
-    await scan();
-    await told();
-    services.clock.advance(600_000);
-    await pay('bell', 3n);
-    await scan();
-    expect(await told()).toEqual([
-      ['1', undefined],
-      ['2', undefined],
-      ['3', '18'],
-    ]);
-  },
-);
+it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time with %o', async (refusal) => {
+  node.refuse('eth_call', refusal);
+  await pay('bell', 1n);
+  await scan();
+  services.clock.advance(PATIENCE_MS);
+  await scan();
+  node.refuse('eth_call', null);
+  await pay('bell', 2n);
+  await scan();
+  await told();
+  services.clock.advance(600_000);
+  await pay('bell', 3n);
+  await scan();
+  expect(await told()).toEqual([
+    ['1', undefined],
+    ['2', undefined],
+    ['3', '18'],
+  ]);
+});
 
 it('waits for a node that limits calls, however long', async () => {
   await pay('dollar', 1n);
@@ -164,7 +161,7 @@ it('reports a block without waiting for a call to a token that hangs', async () 
   expect((await told()).length).toBe(2);
 });
 
-it('asks a token again after a day and keeps what it said before when that fails', async () => {
+it('reads a token’s facts again after a day and keeps the old ones when that fails', async () => {
   await pay('dollar', 1n);
   await scan();
   await told();

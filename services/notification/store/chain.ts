@@ -53,7 +53,7 @@ export interface ChainStore extends Omit<GapStore, 'add' | 'close' | 'cut'> {
   miss(first: number, last: number, reason: string, now: number): boolean;
   /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
   fill(part: GapPart, block: ReadBlock, now: number): KeptDelivery[] | null;
-  /** Removes blocks above a height from the chain; the next place is after it. Returns the hashes removed. */
+  /** Removes blocks above a height; the next block to read follows it. Returns the removed hashes. */
   rewind(number: number): string[];
   countQuarantine(): number;
 }
@@ -77,12 +77,12 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
   );
   const move = db.prepare<[number]>('UPDATE chain SET next_block = ?');
   const moveTo = db.prepare<[number, number]>('UPDATE chain SET next_block = ?, told_time = max(told_time, ?)');
-  const aside = db.prepare(
+  const quarantine = db.prepare(
     `INSERT OR IGNORE INTO quarantine (block_number, block_hash, tx_hash, part, bytes, reason, found_at)
      VALUES (:number, :hash, :txHash, :part, :bytes, :reason, :now)`,
   );
 
-  /** One block in this many is remembered for ever, to know the chain again. */
+  /** Every 256th block is kept, to recognize the chain after a long outage. */
   const prune = (number: number): void => {
     db.prepare('DELETE FROM blocks WHERE number < ? AND number > ? AND (number % 256 != 0 OR is_canonical = 0)').run(
       number - REMEMBERED_BLOCKS,
@@ -90,7 +90,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
     );
   };
   const store = ({ number, hash, deliveries: found, unreadable }: ReadBlock, now: number): KeptDelivery[] => {
-    for (const one of unreadable) aside.run({ ...one, number, hash, now });
+    for (const one of unreadable) quarantine.run({ ...one, number, hash, now });
     return deliveries.keep(found);
   };
 

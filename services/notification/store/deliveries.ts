@@ -20,7 +20,7 @@ export interface NewDelivery {
   matched: string | null;
   /** Height that the chain must reach first; -1 the safe block, -2 the finalized one; null: sent at once. */
   confirmAt: number | null;
-  /** null while the token has not said its name. */
+  /** null while the token's facts are unknown. */
   body: string | null;
   /** What the body is made of, while it is null. */
   draft: string | null;

@@ -20,7 +20,7 @@ export interface NotificationStore {
   close(): void;
 }
 
-/** What tokens said about themselves. */
+/** Names, symbols and decimals of tokens. */
 export interface TokenStore {
   find(address: string): (TokenFacts & { askedAt: number }) | undefined;
   save(address: string, facts: TokenFacts, now: number): void;
