@@ -39,10 +39,10 @@ export async function startReceiving(
   const admission = createAdmission(steadyNow);
   const quarantine = createQuarantineLimit(store, log);
   await quarantine.measure();
-  const quotas = createQuotas({ limits: quotaLimits(config), now });
-  quotas.load(await store.inbox.usage());
   const reserveBytes = config.DISK_RESERVE_MB * MEGABYTE;
-  stack.defer(watchDisk({ file, reserveBytes, clock, log, onLow: quotas.diskLow }));
+  const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });
+  quotas.load(await store.inbox.usage());
+  stack.defer(watchDisk({ file, reserveBytes, clock, log, onChecked: quotas.diskFree }));
 
   const router = startRouter({
     store,

@@ -5,16 +5,19 @@ import { type Clock, SECOND } from '../domain/clock.ts';
 
 const EVERY_MS = 10 * SECOND;
 
-/** Checks every 10 s whether less than `reserveBytes` of the database's disk is free; returns a stop function. */
+/**
+ * Checks every 10 s how much of the database's disk is free, and logs when that becomes less than `reserveBytes`; returns a
+ * stop function.
+ */
 export function watchDisk(options: {
   file: string;
   reserveBytes: number;
   clock: Clock;
   log: Logger;
-  onLow(isLow: boolean): void;
+  onChecked(freeBytes: number): void;
   freeBytes?: (file: string) => Promise<number>;
 }): () => void {
-  const { file, reserveBytes, clock, log, onLow, freeBytes = freeBytesOf } = options;
+  const { file, reserveBytes, clock, log, onChecked, freeBytes = freeBytesOf } = options;
   let wasLow = false;
   let cancel = () => {};
   let isStopped = false;
@@ -27,7 +30,7 @@ export function watchDisk(options: {
     if (isLow && !wasLow)
       log.error({ freeBytes: free, reserveBytes }, 'disk almost full: rejecting deliveries to servers’ own URLs');
     wasLow = isLow;
-    onLow(isLow);
+    onChecked(free);
     cancel = clock.after(EVERY_MS, () => void check());
   }
 

@@ -5,6 +5,8 @@ import { OPERATOR_SCOPE } from '../domain/scope.ts';
 
 /** After the disk was full, free space is reserved for the operator for this long. */
 const DISK_FULL_MS = MINUTE;
+/** Bytes that a byte of a body takes on the disk, at most: in the log, in the database, and in what is routed from it. */
+const BYTES_PER_BYTE = 4;
 
 interface Usage extends Omit<InboxUsage, 'scope'> {
   /** Deliveries that may come at once now. */
@@ -17,9 +19,16 @@ interface Usage extends Omit<InboxUsage, 'scope'> {
 export type Quotas = ReturnType<typeof createQuotas>;
 
 /** Knows how much each scope has used. The operator's scope has only a rate limit, if one is set. */
-export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): number }) {
+export function createQuotas(options: {
+  limits: QuotaLimits;
+  /** Free bytes of the disk that are kept for the operator's URL. */
+  reserveBytes: number;
+  now(): number;
+}) {
+  const { limits, reserveBytes, now } = options;
   const scopes = new Map<number, Usage>();
-  let isDiskLow = false;
+  /** Free bytes of the disk at the last check, less what may have been written since. */
+  let freeBytes = Number.POSITIVE_INFINITY;
   let diskFullAt = Number.NEGATIVE_INFINITY;
 
   const dayOf = (at: number) => Math.floor(at / DAY);
@@ -53,7 +62,7 @@ export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): numb
   function excess(scope: number, usage: Usage): QuotaReason | null {
     const isOperators = scope === OPERATOR_SCOPE;
     if (!isOperators) {
-      if (isDiskLow || now() - diskFullAt < DISK_FULL_MS) return 'disk-reserve';
+      if (freeBytes < reserveBytes || now() - diskFullAt < DISK_FULL_MS) return 'disk-reserve';
       if (usage.waiting >= limits.waiting || usage.waitingBytes >= limits.waitingBytes) return 'backlog';
       if (today(usage) >= limits.dayBytes) return 'daily';
     }
@@ -74,6 +83,7 @@ export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): numb
       for (const { scope, bytes } of bodies) {
         const usage = of(scope);
         today(usage);
+        freeBytes -= bytes * BYTES_PER_BYTE;
         usage.waiting++;
         usage.waitingBytes += bytes;
         usage.dayBytes += bytes;
@@ -91,9 +101,9 @@ export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): numb
     load(found: readonly InboxUsage[]): void {
       for (const { scope, ...usage } of found) Object.assign(of(scope), usage);
     },
-    /** Whether so little disk space is free that it is reserved for the operator's URL. */
-    diskLow(isLow: boolean): void {
-      isDiskLow = isLow;
+    /** How many bytes of the disk are free now. */
+    diskFree(bytes: number): void {
+      freeBytes = bytes;
     },
     /** A commit failed because the disk is full. */
     diskFull(): void {

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
@@ -12,7 +13,7 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
 beforeAll(async () => {
   upstream = await startUpstream(() => list);
-  world = await startWorld({ service: upstream.url });
+  world = await startWorld({ service: upstream.url, environment: { QUOTA_BURST: '2', QUOTA_RATE: '1' } });
 });
 afterAll(async () => {
   await world.close();
@@ -75,6 +76,22 @@ describe('/setup project', () => {
     const replaced = await world.fill(again, { ...KEYS, projectId: 'another' }, here);
     expect(textOf(replaced)).toContain('Project replaced');
     expect(urlIn(textOf(replaced))).toBe(first);
+  });
+
+  it('is followed by what its URL stored and refused in /status and /setup check, and in no other server’s', async () => {
+    const path = new URL(urlIn(textOf(await store()))!).pathname;
+    const post = async () => {
+      const answer = await request(world.pipeline.app.receiver + path, { method: 'POST', body: 'x'.repeat(1_000_000) });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    expect([await post(), await post(), await post(), await post()]).toEqual([200, 200, 503, 503]);
+    for (const command of ['status', 'setup check']) {
+      const text = textOf(await world.use(command, {}, here));
+      expect(text).toMatch(/Receiver URL: 1\.9 of 256 MB stored today, \d+ deliveries waiting/);
+      expect(text).toMatch(/refused 2 deliveries since .*more than 1 per second/);
+      expect(textOf(await world.use(command))).not.toMatch(/refused 2 deliveries|1\.9 of 256/);
+    }
   });
 
   it('keeps signing secrets when the keys change, replaces them, and removes them with `off`', async () => {

@@ -172,6 +172,17 @@ describe('/subscription add', () => {
     world.services.settings = settings;
   });
 
+  it('states how many channels may watch one address', async () => {
+    const { settings } = world.services;
+    world.services.settings = { ...settings, maxChannelsPerAddress: 1 };
+    await world.subscribe();
+    const refused = textOf(await add({ address: A, channel: harbor.whales }));
+    expect(textOf(await add({ address: B, channel: harbor.whales }))).toContain('Watching');
+    world.services.settings = settings;
+    expect(refused).toMatch(/already watched in 1 channel/);
+    expect((await all()).map(({ address }) => address)).toEqual([lower(A), lower(B)]);
+  });
+
   it('asks to be added to a private thread', async () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });

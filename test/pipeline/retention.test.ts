@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { seed } from '../../sandbox/discord/index.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -264,4 +266,23 @@ describe('Discord that does not answer', () => {
       expect(pipeline.numbers(WHALES)).toHaveLength(n);
     }
   });
+});
+
+it('forgets a transfer of a server’s own project that concerns no subscription after two days, and no other one', async () => {
+  const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
+  const stranger: AddressText = `0x${'4'.repeat(40)}`;
+  const project = { guildId: HARBOR, projectId: 'own', sealed: Buffer.alloc(1) };
+  const own = await pipeline.store.projects.save(project, 'path-token-of-the-guild', seed.ada, pipeline.clock.now());
+  const [old, recent] = [1, 2].map((units) => payment({ to: stranger, value: String(units * 1_000_000) }));
+  await pipeline.receive(old!, 0, own);
+  await pipeline.receive(old!, 0, 0);
+  await pipeline.pass(DAY, HOUR);
+  await pipeline.receive(recent!, 0, own);
+  await pipeline.pass(DAY + 12 * HOUR, HOUR);
+  await pipeline.watch(stranger, ALERTS);
+  await pipeline.watch(stranger, ORCHID_ALERTS, { guildId: ORCHID });
+  for (const body of [old!, recent!]) await pipeline.receive(body, 0, own);
+  await pipeline.receive(old!, 0, 0);
+  await pipeline.pass(MINUTE);
+  expect([pipeline.numbers(ALERTS), pipeline.numbers(ORCHID_ALERTS)]).toEqual([['1'], []]);
 });

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { PATH_TOKEN } from '../app.ts';
+import { until } from '../until.ts';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 /**
@@ -119,7 +120,23 @@ describe('a server’s alert is posted within five seconds', () => {
   });
 });
 
-it('the same bytes at two URLs are a transfer of each, and repeats at either are not posted again', async () => {
+it('takes deliveries only at the operator’s URL while less than the reserve of the disk is free', async () => {
+  // More than any disk has.
+  const environment = { DISK_RESERVE_MB: '999999999' };
+  const other = await startPipeline({ environment });
+  onTestFinished(() => other.close());
+  const { intake, services } = other.app.internals;
+  await until(() => intake.admit(1) === 'disk-reserve');
+  await other.watch(TREASURY, ALERTS);
+  await other.pay(16);
+  await other.turnUntil(() => other.numbers(ALERTS).length === 1, WITHIN_SECONDS);
+  expect([services.receiverQuota(1).refused, services.receiverQuota(0).refused]).toMatchObject([
+    { reason: 'disk-reserve' },
+    null,
+  ]);
+});
+
+it('posts the same bytes at two URLs once for each, and no repeat at either', async () => {
   const before = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
   const txHash = `0x${'5'.repeat(64)}`;
   const body = bodyOf(15, { txHash });

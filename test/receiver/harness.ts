@@ -60,7 +60,7 @@ export async function openReceiver({
   const acks = createAcks();
   const quarantine = createQuarantineLimit(store, log);
   const config = readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment });
-  const quotas = createQuotas({ limits: quotaLimits(config), now });
+  const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes: 0, now });
   const receiver = await start({
     config,
     store: between(store),

@@ -12,7 +12,7 @@ const DAY = 86_400_000;
 
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
-  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, now: () => time });
+  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, reserveBytes: 1_000, now: () => time });
   const times = (count: number, scope: number) => Array.from({ length: count }, () => quotas.admit(scope));
   const pass = (ms: number) => {
     time += ms;
@@ -55,10 +55,10 @@ it('accepts deliveries at a URL again on the day after it used its daily bytes',
 });
 
 it('accepts deliveries only at the operator’s URL while the disk is almost full, and for a minute after it was full', () => {
-  const { diskLow, diskFull, admit, pass } = open();
-  diskLow(true);
+  const { diskFree, diskFull, admit, pass } = open();
+  diskFree(999);
   expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
-  diskLow(false);
+  diskFree(1_000);
   expect(admit(OWN)).toBeNull();
   diskFull();
   expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
@@ -66,22 +66,36 @@ it('accepts deliveries only at the operator’s URL while the disk is almost ful
   expect(admit(OWN)).toBeNull();
 });
 
+it('keeps the reserve of the operator’s URL from what is stored between two checks of the disk', () => {
+  const { diskFree, stored, admit } = open();
+  diskFree(1_100);
+  stored([{ scope: OTHER, bytes: 25 }]);
+  expect(admit(OWN)).toBeNull();
+  stored([{ scope: OPERATOR, bytes: 1 }]);
+  expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['disk-reserve', 'disk-reserve', null]);
+  diskFree(1_100);
+  expect(admit(OWN)).toBeNull();
+});
+
 it('checks the disk every ten seconds', async () => {
   const clock = createManualClock();
   let freeBytes = 100;
-  const low: boolean[] = [];
+  const checked: number[] = [];
+  const logged: string[] = [];
   const stop = watchDisk({
     file: 'x',
     reserveBytes: 50,
     clock,
-    log: pino({ level: 'silent' }),
-    onLow: (isLow) => void low.push(isLow),
+    log: pino({}, { write: (line: string) => void logged.push(line) }),
+    onChecked: (bytes) => void checked.push(bytes),
     freeBytes: async () => freeBytes,
   });
-  await expect.poll(() => low, { message: 'the first check' }).toEqual([false]);
+  await expect.poll(() => checked, { message: 'the first check' }).toEqual([100]);
+  expect(logged).toEqual([]);
   freeBytes = 49;
   clock.advance(10_000);
-  await expect.poll(() => low, { message: 'the second check' }).toEqual([false, true]);
+  await expect.poll(() => checked, { message: 'the second check' }).toEqual([100, 49]);
+  expect(logged).toEqual([expect.stringContaining('disk almost full')]);
   stop();
 });
 

@@ -197,6 +197,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
     it.each([
       ['would exceed the limit of subscriptions', { subscriptions: 1 }, {}, 'full'],
       ['would exceed the limit of labels', { labels: 0 }, {}, 'full'],
+      ['would exceed the limit of channels for an address', { channelsPerAddress: 0 }, {}, 'crowded'],
       ['adds what was added meanwhile', {}, { address: TREASURY }, 'stale'],
     ] as const)('imports nothing of a file that %s', async (_what, limit, changed, outcome) => {
       const store = await open();
