@@ -1,10 +1,11 @@
-/** `npm run screenshots`: draws the README's pictures from a running sandbox into docs/pictures/. */
+/** `npm run screenshots`: draws the pictures of the docs from a running sandbox into docs/pictures/. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from './browser.ts';
+import { drawReplies } from './screenshot-replies.ts';
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const DESKTOP = { width: 1280, height: 800 };
@@ -141,6 +142,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1060 });
   await save(page, 'activity');
   await page.setViewportSize(DESKTOP);
+  await drawReplies(page, url, `${folder}commands/`);
   await goTo(page, 'alerts');
   await act(url, { do: 'bot', what: 'kill' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
