@@ -93,7 +93,7 @@ export async function drawReplies(page: Page, url: string, folder: string): Prom
     );
     if (options.file) filled.file = { filename: 'watch.csv', contentType: 'text/csv', text: csvOf(known) };
     const state = await interact(url, name, filled);
-    known.webhook ??= /[0-9a-f]{24}/.exec(JSON.stringify(state.reply))?.[0] ?? '';
+    if (name === 'webhook list') known.webhook = /\b[0-9a-f]{24}\b/.exec(JSON.stringify(state.reply))![0];
     await saveReply(page, state, `${folder}${picture}.png`);
   }
   await page.locator('#composer').fill('/setup project ');

@@ -104,7 +104,19 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
   const { receiver, publicUrl } = receiving;
   const { version } = packageJson;
-  log.info({ receiver: receiver.url, ops, publicUrl, database: data.file, off, version }, 'started');
+  log.info(
+    {
+      receiver: receiver.url,
+      ops,
+      publicUrl,
+      database: data.file,
+      off,
+      version,
+      schema: migrations.length,
+      node: process.version,
+    },
+    'started',
+  );
   const started = stack.move();
   return {
     receiver: receiver.url,

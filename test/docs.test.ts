@@ -1,6 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { commands } from '../commands/index.ts';
+import { COLUMNS } from '../commands/subscription/file.ts';
+import { makeSite } from '../docs/site/make.ts';
+import { anchorOf } from '../docs/site/page.ts';
+import { referenceFiles } from '../docs/site/reference.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { migrations } from '../src/store/sqlite/migrations.ts';
 
@@ -21,15 +27,7 @@ const ARCHITECTURE = read('docs/architecture.md');
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: string): Set<string> {
   const headings = read(page).matchAll(/^#{1,6} (.+)$/gm);
-  return new Set(
-    [...headings].map(([, heading]) =>
-      heading!
-        .toLowerCase()
-        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-        .replace(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set([...headings].map(([, heading]) => anchorOf(heading!)));
 }
 
 it.each(PAGES)('every relative link in %s leads to a file and an anchor that exist', (page) => {
@@ -55,6 +53,125 @@ it.each(PAGES)('every path in code style in %s exists', (page) => {
   const made = /^(data\/.|bench\/results\.json$)/;
   const missing = paths.map(([, path]) => path!).filter((path) => !made.test(path) && !existsSync(join(root, path)));
   expect(missing).toEqual([]);
+});
+
+/** The source of everything that may read a variable. */
+const SOURCES = [
+  ...['src', 'services', 'sandbox', 'bench', 'test'].flatMap((folder) => filesIn(folder, '.ts')),
+  'compose.yaml',
+  'Dockerfile',
+];
+
+it('every variable that a page names is read somewhere', () => {
+  const sources = SOURCES.map(read).join('\n');
+  const unknown = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])(?:=[^`]*)?`/g)]
+      .filter(([, name]) => name !== 'UPPER_CASE' && !new RegExp(`\\b${name}\\b`).test(sources))
+      .map(([, name]) => `${page}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+describe('slash commands', () => {
+  interface Described {
+    name: string;
+    description?: string;
+    options?: (Described & { type: number })[];
+  }
+  /** `/subscription add` and its options, for each command that has a description. */
+  const defined = new Map<string, string[]>();
+  for (const { data } of commands) {
+    const { name, description, options = [] } = data.toJSON() as Described;
+    if (description === undefined) continue;
+    const subcommands = options.filter(({ type }) => type === 1);
+    if (subcommands.length === 0)
+      defined.set(
+        `/${name}`,
+        options.map((option) => option.name),
+      );
+    for (const one of subcommands)
+      defined.set(
+        `/${name} ${one.name}`,
+        (one.options ?? []).map((option) => option.name),
+      );
+  }
+  const groups = new Set([...defined.keys()].map((name) => name.split(' ')[0]!));
+  const routes =
+    /^\/(healthz|readyz|metrics|notification|explorer|discovery|state|events|messages|requests|interactions|world|faults|tmp)$/;
+  const admins = read('docs/admins.md');
+
+  it.each(PAGES)('exist where %s names them', (page) => {
+    const named = [...read(page).matchAll(/`(\/[a-z]+)(?: ([a-z]+)\b(?!:))?(?=[` ])/g)];
+    const unknown = named.filter(([, group = '', subcommand]) => {
+      if (!groups.has(group)) return !routes.test(group);
+      const isPlain = defined.has(group) || subcommand === undefined;
+      return !isPlain && !defined.has(`${group} ${subcommand}`);
+    });
+    expect(unknown.map(([text]) => text)).toEqual([]);
+  });
+
+  it('each have a section and a picture in the page for admins', () => {
+    const parts = admins.split(/^##+ /m);
+    const lacking = [...defined.keys()].filter(
+      (name) =>
+        !parts.some(
+          (part) => part.includes(`\`${name}\``) && new RegExp(`!\\[The [a-z]+ (to|of) ${name}\\]\\(`).test(part),
+        ),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  it('have exactly the options that the page for admins lists for subscriptions', () => {
+    const optionsIn = (section: string): string[] =>
+      [...section.split('\n### ')[0]!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
+        cell!.split(', ').map((name) => name.replaceAll('`', '')),
+      );
+    const [, add = ''] = admins.split('### `/subscription add`');
+    const [, edit = ''] = admins.split('### `/subscription edit`');
+    const inAdd = defined.get('/subscription add')!.filter((name) => name !== 'address' && name !== 'channel');
+    expect(optionsIn(add)).toEqual(inAdd);
+    const more = defined.get('/subscription edit')!.filter((name) => !defined.get('/subscription add')!.includes(name));
+    expect(optionsIn(edit)).toEqual(more.filter((name) => name !== 'subscription'));
+  });
+});
+
+it('lists exactly the columns of each CSV file', () => {
+  const [, subscriptions, digests, activity] = read('docs/reference/csv.md').split(/^## /m);
+  const columnsIn = (section = ''): string[] => [...section.matchAll(/^\| `(.+?)` \|/gm)].map(([, name]) => name!);
+  const [digestHead, activityHead] = [...read('src/discord/csv.ts').matchAll(/'(received,[^']+)'/g)].map(([, head]) =>
+    head!.split(','),
+  );
+  expect(columnsIn(subscriptions)).toEqual(COLUMNS);
+  expect(columnsIn(digests)).toEqual(digestHead);
+  expect(columnsIn(activity)).toEqual(activityHead);
+});
+
+it('the generated pages of the reference are up to date (otherwise: npm run docs)', async () => {
+  for (const [path, content] of Object.entries(await referenceFiles())) expect(read(path), path).toBe(content);
+});
+
+describe('the site', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'site-'));
+  const files = makeSite(folder);
+  const html = (file: string): string => readFileSync(join(folder, file), 'utf8');
+
+  it('has every page of the documentation', () => {
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const paths = PAGES.filter((page) => page.startsWith('docs/')).map((page) =>
+      page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html'),
+    );
+    expect(files).toEqual(expect.arrayContaining(paths));
+    const broken: string[] = [];
+    for (const file of files.filter((name) => name.endsWith('.html'))) {
+      const links = html(file).matchAll(/(?:href|src)="(?!https?:|mailto:|data:)([^"#]*)(?:#([^"]*))?"/g);
+      for (const [, path = '', anchor = ''] of links) {
+        const target = path === '' ? file : relative(folder, resolve(folder, dirname(file), path));
+        const isThere = files.includes(target) && (anchor === '' || html(target).includes(`id="${anchor}"`));
+        if (!isThere) broken.push(`${file}: ${path}#${anchor}`);
+      }
+    }
+    expect(broken, 'links that lead nowhere').toEqual([]);
+  });
 });
 
 it('names exactly the variables of the configuration in .env.example', () => {

@@ -1,0 +1,43 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pageOf, type Section } from './page.ts';
+import { pathsOfSite, sectionsOf, targetOf } from './paths.ts';
+import { referenceFiles } from './reference.ts';
+
+/**
+ * `npm run docs`: brings the generated pages of docs/reference/ up to date, then makes the site in the folder `site/` (or
+ * in the folder that it is given): every page of the documentation as HTML without scripts, readable from the disk or
+ * from any web server.
+ */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const INDEX = 'docs/README.md';
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** Writes the site into `folder`, which is emptied first. Returns the paths of its files, relative to the folder. */
+export function makeSite(folder: string): string[] {
+  const sections: Section[] = sectionsOf(read(INDEX), INDEX);
+  rmSync(folder, { recursive: true, force: true });
+  const made = pathsOfSite(ROOT, INDEX).map((path) => {
+    const target = targetOf(path);
+    mkdirSync(dirname(join(folder, target)), { recursive: true });
+    if (target === path) cpSync(join(ROOT, path), join(folder, target));
+    else writeFileSync(join(folder, target), pageOf({ path, text: read(path), sections }));
+    return target;
+  });
+  // The address of the folder itself leads to the index.
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html">\n',
+  );
+  cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'));
+  return [...made, 'index.html', 'style.css'];
+}
+
+if (import.meta.main) {
+  for (const [path, content] of Object.entries(await referenceFiles())) writeFileSync(join(ROOT, path), content);
+  const folder = resolve(process.argv[2] ?? join(ROOT, 'site'));
+  const { length } = makeSite(folder);
+  console.log(`${length} files in ${folder}. Open ${join(folder, 'docs', basename('index.html'))}`);
+}

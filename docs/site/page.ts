@@ -1,0 +1,95 @@
+import { posix, resolve } from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import { pageAt, resolveFrom, type Section, targetOf } from './paths.ts';
+
+export type { Section };
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** The anchor of a heading, as GitHub makes it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** A link from one file of the repository to another, as the site has them. */
+function linkBetween(from: string, to: string): string {
+  return posix.relative(posix.dirname(targetOf(from)), targetOf(pageAt(ROOT, to)));
+}
+
+/** The inside of a page: its HTML and its second-level headings. */
+function contentOf(path: string, text: string): { html: string; headings: { id: string; title: string }[] } {
+  if (!path.endsWith('.md'))
+    return { html: `<h1>${escapeHtml(path)}</h1><pre><code>${escapeHtml(text)}</code></pre>`, headings: [] };
+  const headings: { id: string; title: string }[] = [];
+  const leading = (href: string): string => {
+    if (/^[a-z]+:/.test(href)) return href;
+    const { path: to, anchor } = resolveFrom(path, href);
+    return to === path ? anchor : linkBetween(path, to) + anchor;
+  };
+  const marked = new Marked({
+    renderer: {
+      heading({ text: raw, depth, tokens }: Tokens.Heading) {
+        const id = anchorOf(raw);
+        const inner = this.parser.parseInline(tokens);
+        if (depth === 2) headings.push({ id, title: inner.replace(/<[^>]+>/g, '') });
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner.replace(/<\/?a\b[^>]*>/g, '')}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        return `<a href="${escapeHtml(leading(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      image({ href, text: alt }: Tokens.Image) {
+        const source = escapeHtml(leading(href));
+        return `<a class="picture" href="${source}"><img src="${source}" alt="${escapeHtml(alt)}" loading="lazy"></a>`;
+      },
+      table(token: Tokens.Table) {
+        const row = (cells: Tokens.TableCell[], tag: string): string =>
+          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+        const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
+        return `<div class="table"><table><thead>${row(token.header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`;
+      },
+    },
+  });
+  return { html: marked.parse(text, { async: false }), headings };
+}
+
+/** A whole page of the site. */
+export function pageOf({ path, text, sections }: { path: string; text: string; sections: Section[] }): string {
+  const { html, headings } = contentOf(path, text);
+  const title = (/^# (.+)$/m.exec(text)?.[1] ?? path).replaceAll('`', '');
+  const here = `<ul>${headings.map((one) => `<li><a href="#${one.id}">${one.title}</a></li>`).join('')}</ul>`;
+  const itemOf = ({ title: name, path: to }: Section['pages'][number]): string =>
+    to === path
+      ? `<li><a aria-current="page" href="#">${escapeHtml(name)}</a>${here}</li>`
+      : `<li><a href="${linkBetween(path, to)}">${escapeHtml(name)}</a></li>`;
+  const groups = sections
+    .filter(({ pages }) => pages.length > 0)
+    .map((one) => `<h2>${escapeHtml(one.title)}</h2><ul>${one.pages.map(itemOf).join('')}</ul>`);
+  const isListed = sections.some(({ pages }) => pages.some((one) => one.path === path));
+  const own = isListed || headings.length === 0 ? '' : `<h2>On this page</h2>${here}`;
+  const root = posix.relative(posix.dirname(targetOf(path)), '.') || '.';
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="content-security-policy" content="default-src 'none'; img-src 'self'; style-src 'self'">
+<title>${escapeHtml(title)} · Ledgerbell</title>
+<link rel="stylesheet" href="${root}/style.css">
+<a class="skip" href="#content">Skip to the page</a>
+<details class="menu"><summary>Menu</summary></details>
+<nav aria-label="Documentation">
+<a class="home" href="${linkBetween(path, 'docs/README.md')}">Ledgerbell</a>
+${own}${groups.join('\n')}
+</nav>
+<main id="content">
+${html}
+</main>
+</html>
+`;
+}
