@@ -25,7 +25,7 @@ export function sectionsOf(text: string, from: string): Section[] {
 /** Every link and picture of a page that stays within the repository. */
 export function linksIn(text: string): { text: string; href: string }[] {
   const found: { text: string; href: string }[] = [];
-  marked.walkTokens(marked.lexer(text), (token) => {
+  void marked.walkTokens(marked.lexer(text), (token) => {
     if ((token.type === 'link' || token.type === 'image') && !/^[a-z]+:/.test(token.href as string))
       found.push({ text: token.text as string, href: token.href as string });
   });
