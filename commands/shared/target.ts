@@ -22,6 +22,9 @@ export const TARGET_TYPES = [
   ChannelType.AnnouncementThread,
 ] as const;
 
+/** Where a subscription's alerts can go: in a forum to a post of its own. */
+export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
+
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
 /**
@@ -29,9 +32,9 @@ const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.Guild
  * Discord about channels that the gateway does not report, such as private threads without the bot.
  */
 export async function checkTarget(
-  ...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>
+  ...[interaction, channelId, picked, t, isForum]: Parameters<typeof checkKnown>
 ): Promise<void> {
-  checkKnown(interaction, channelId, picked, t);
+  checkKnown(interaction, channelId, picked, t, isForum);
   const { guild } = interaction;
   const known = guild?.channels.cache.get(channelId);
   // The library caches a private thread that came with the command, even if the bot is not in it.
@@ -46,13 +49,14 @@ export function checkKnown(
   channelId: string,
   picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
   t: Translate,
+  isForum = false,
 ): void {
   const known = interaction.client.channels.cache.get(channelId);
   if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
     throw new UserError(t('channel.foreign'));
   }
   const type = known?.type ?? picked?.type;
-  if (type !== undefined && NO_MESSAGES.includes(type)) {
+  if (!isForum && type !== undefined && NO_MESSAGES.includes(type)) {
     throw new UserError(t('channel.noMessages', { channel: `<#${channelId}>` }));
   }
   const { guild, member } = interaction;
@@ -99,8 +103,12 @@ export function missingIn(
   // Some proxies omit the bot's permissions, so no permissions at all means that they are unknown.
   const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
   if (!permissions) return [];
-  const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
-  return (['ViewChannel', send, 'EmbedLinks', ...more] as const)
+  const isForum = channel?.type === ChannelType.GuildForum;
+  const send = [
+    ...(channel?.isThread() ? [] : ['SendMessages' as const]),
+    ...(channel?.isThread() || isForum ? ['SendMessagesInThreads' as const] : []),
+  ];
+  return (['ViewChannel', ...send, 'EmbedLinks', ...more] as const)
     .filter((name) => !permissions.has(PermissionFlagsBits[name]))
     .map((name) => t(`channel.permission.${name}`));
 }

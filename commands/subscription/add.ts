@@ -13,10 +13,11 @@ import { NAME_LONGEST, notNamed } from '../shared/naming.ts';
 import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
+import { outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
 import { nameOf } from './find.ts';
+import { checkPlace, placeFor } from './forum-post.ts';
 import { chosenBy } from './options.ts';
 import { panelRow } from './panel.ts';
 import { rehearsalField } from './rehearsal.ts';
@@ -47,8 +48,10 @@ export async function add(interaction: CommandUse, context: Needs): Promise<Repl
   const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
-  await checkTarget(interaction, channelId, picked, context.t);
-  return watch(interaction, context, { ...choices, address: parsed.address, channelId });
+  await checkPlace(interaction, channelId, picked, context);
+  requireMention(interaction, choices.mention, channelId, context.t);
+  const wish = { ...choices, address: parsed.address };
+  return watch(interaction, context, { ...wish, channelId: await placeFor(interaction, channelId, wish, context) });
 }
 
 /** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */

@@ -9,7 +9,7 @@ import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { NAME_LONGEST } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { TARGET_TYPES } from '../shared/target.ts';
+import { PLACE_TYPES } from '../shared/target.ts';
 import type { Reading } from './field-values.ts';
 import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
@@ -64,7 +64,7 @@ export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashC
           ? 'Where its alerts go from now on'
           : 'Where alerts go (default: the server’s alert channel, else here)',
       )
-      .addChannelTypes(...TARGET_TYPES),
+      .addChannelTypes(...PLACE_TYPES),
   );
   text(command, 'label', `A name for the address, shown in alerts${clears}`, NAME_LONGEST);
   choice(command, 'direction', 'Only transfers in this direction, seen from the address', DIRECTIONS);

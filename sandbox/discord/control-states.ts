@@ -27,7 +27,7 @@ export interface RoleState {
   mentionable: boolean;
 }
 
-/** A channel; `type` is Discord's number: 0 text, 1 direct message, 4 category, 5 announcement, 10–12 threads. */
+/** A channel; `type` is Discord's number: 0 text, 1 direct message, 4 category, 5 announcement, 10–12 threads, 15 forum. */
 export interface ChannelState {
   id: string;
   type: number;

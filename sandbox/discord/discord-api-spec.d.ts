@@ -15,5 +15,6 @@ declare module 'discord-api-spec/zod' {
   export const InteractionApplicationCommandAutocompleteCallbackNumberDataSchema: ZodMiniType;
   export const CreateTextThreadWithMessageRequestSchema: ZodMiniType;
   export const CreateTextThreadWithoutMessageRequestSchema: ZodMiniType;
+  export const CreateForumThreadRequestSchema: ZodMiniType;
   export const UpdateThreadRequestPartialSchema: ZodMiniType;
 }

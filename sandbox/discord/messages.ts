@@ -21,6 +21,8 @@ interface Draft {
   author: User;
   body: Json;
   uploads: readonly Upload[];
+  /** Default: a new one. */
+  id?: string;
   /** The only person who sees it. */
   visibleTo?: string;
   /** Fields that the body does not decide: type, interaction metadata, flags… */
@@ -87,7 +89,7 @@ export function createMessages({
   function create(draft: Draft): MessageState {
     const { channel, author, body } = draft;
     const source = { channel, author, body, referenced: referencedBy(body) };
-    const id = nextId();
+    const id = draft.id ?? nextId();
     const message = {
       type: MessageType.Default,
       tts: body.tts ?? false,

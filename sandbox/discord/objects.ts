@@ -98,6 +98,7 @@ export function apiChannel(world: World, channel: Channel): Json {
     permission_overwrites: channel.overwrites,
     nsfw: false,
     rate_limit_per_user: 0,
+    ...(channel.type === ChannelType.GuildForum && { available_tags: [], default_forum_layout: 0 }),
   };
 }
 

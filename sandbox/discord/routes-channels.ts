@@ -137,6 +137,30 @@ function openThread(core: Core, call: Call, onMessage: boolean): Json {
   return apiChannel(core.world, thread);
 }
 
+/** Opens a post in a forum, with its first message, which has the post's ID. */
+function openPost(core: Core, call: Call): Json {
+  const forum = accessible(core.world, call.params.channel!, ['SendMessages']);
+  const { message = {}, ...post } = call.body;
+  if (core.strict) {
+    validate('forum-post', call.body);
+    checkMessage(message, { kind: 'message', uploads: call.uploads });
+  }
+  if (message.embeds?.length > 0) accessible(core.world, forum.id, ['EmbedLinks']);
+  if (isEmpty(message, call.uploads)) throw errors.emptyMessage();
+  const thread = core.world.addChannel({
+    id: core.nextId(),
+    type: ChannelType.PublicThread,
+    name: post.name,
+    guildId: forum.guildId,
+    parentId: forum.id,
+    ownerId: core.world.botId,
+  });
+  notifyThread(core, 'THREAD_CREATE', thread);
+  const author = core.world.users.get(core.world.botId)!;
+  const first = core.messages.create({ channel: thread, author, body: message, uploads: call.uploads, id: thread.id });
+  return { ...apiChannel(core.world, thread), message: first.message };
+}
+
 function editChannel(core: Core, call: Call): Json {
   const channel = accessible(core.world, call.params.channel!, [
     isThread(core.world.channels.get(call.params.channel!) ?? { type: 0 }) ? 'ManageThreads' : 'ManageChannels',
@@ -211,7 +235,10 @@ export function channelRoutes(core: Core): Route[] {
     {
       method: 'POST',
       path: '/channels/:channel/threads',
-      run: (call) => ({ status: 201, body: openThread(core, call, false) }),
+      run: (call) => {
+        const isForum = core.world.channels.get(call.params.channel!)?.type === ChannelType.GuildForum;
+        return { status: 201, body: isForum ? openPost(core, call) : openThread(core, call, false) };
+      },
     },
     {
       method: 'POST',

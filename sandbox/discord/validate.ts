@@ -103,6 +103,7 @@ const SCHEMAS = {
   'number-choices': spec.InteractionApplicationCommandAutocompleteCallbackNumberDataSchema,
   'thread-on-message': spec.CreateTextThreadWithMessageRequestSchema,
   thread: spec.CreateTextThreadWithoutMessageRequestSchema,
+  'forum-post': spec.CreateForumThreadRequestSchema,
   'thread-edit': spec.UpdateThreadRequestPartialSchema,
 };
 

@@ -218,6 +218,43 @@ describe('/subscription add', () => {
   });
 });
 
+describe('a forum', () => {
+  it('gets a post for each address, which is found again when the bot stopped before it was stored', async () => {
+    const { discord, store } = world;
+    const forum = discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
+    await world.use('subscription add', { address: A, channel: forum, label: 'Treasury' });
+    const [first] = await all();
+    const posts = () => discord.state.guilds[0]!.channels.filter(({ parentId }) => parentId === forum);
+    expect(posts()).toMatchObject([{ id: first!.channelId, type: 11, name: 'Treasury · 0xcc95…6430' }]);
+    const opening = discord.messages(first!.channelId)[0]!.message;
+    expect(opening).toMatchObject({ id: first!.channelId, content: expect.stringContaining(A) });
+
+    const again = await world.use('subscription add', { address: A, channel: forum });
+    expect(textOf(again)).toContain(`<#${first!.channelId}> already watches`);
+    await store.subscriptions.remove(harbor.id, first!.id);
+    await world.use('subscription add', { address: A, channel: forum });
+    expect((await all()).map(({ channelId }) => channelId)).toEqual([first!.channelId]);
+    // A look-alike has the same ends, and a post of its own.
+    await world.use('subscription add', { address: LIKE_A, channel: forum });
+    expect(new Set((await all()).map(({ channelId }) => channelId)).size).toBe(2);
+    expect(posts()).toHaveLength(2);
+    const elsewhere = await world.use('subscription add', { address: B, channel: harbor.alerts });
+    expect(textOf(elsewhere)).toContain('Watching');
+    const moved = await world.use('subscription edit', { subscription: B, channel: forum });
+    expect(textOf(moved)).toContain('Changed');
+    expect(posts()).toHaveLength(3);
+  });
+
+  it('is refused where the bot may not open posts', async () => {
+    const { discord } = world;
+    const forum = discord.act({ do: 'channel.create', name: 'closed', type: 15, guildId: harbor.id }).id!;
+    discord.act({ do: 'channel.forbid', channelId: forum, permissions: ['SendMessagesInThreads'] });
+    const refused = await world.use('subscription add', { address: A, channel: forum });
+    expect(textOf(refused)).toMatch(/missing \*\*Send Messages in Threads/);
+    expect(await all()).toEqual([]);
+  });
+});
+
 describe('/subscription remove', () => {
   it('asks before it removes a subscription, removes it on the button, and records it', async () => {
     const { id } = await world.subscribe({ label: 'Treasury' });

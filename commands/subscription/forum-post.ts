@@ -1,0 +1,78 @@
+import {
+  type APIInteractionDataResolvedChannel,
+  ChannelFlags,
+  ChannelType,
+  DiscordAPIError,
+  type ForumChannel,
+  type GuildBasedChannel,
+  ThreadAutoArchiveDuration,
+} from 'discord.js';
+import type { CommandUse } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { cutTo } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { UserError } from '../../src/errors.ts';
+import { languageOf, translator } from '../../src/languages/index.ts';
+import { fullAddress, shortAddress } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { checkTarget } from '../shared/target.ts';
+
+type Needs = ContextWith<'settings'>;
+type Picked = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
+
+/** Discord's limit of a post's title. */
+const TITLE_MOST = 100;
+
+/** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
+export function checkPlace(interaction: CommandUse, channelId: string, picked: Picked, context: Needs): Promise<void> {
+  return checkTarget(interaction, channelId, picked, context.t, forumOf(interaction, channelId) !== null);
+}
+
+/**
+ * Where alerts about an address go: in a forum its post, which is made unless the bot made it before; elsewhere the channel
+ * itself. Alerts are ordinary messages in the post. If the bot stops before the subscription is stored, the next try finds
+ * the post.
+ */
+export async function placeFor(
+  interaction: CommandUse,
+  channelId: string,
+  { address, label }: { address: AddressText; label: string | null },
+  context: Needs,
+): Promise<string> {
+  const forum = forumOf(interaction, channelId);
+  if (!forum) return channelId;
+  const known = await postIn(forum, address);
+  if (known !== null) return known;
+  const { server, settings, t } = context;
+  const here = translator(languageOf(server.language, interaction.guildLocale));
+  const name = label === null ? shortAddress(address) : `${label} · ${shortAddress(address)}`;
+  const tags = forum.flags.has(ChannelFlags.RequireTag) ? forum.availableTags.slice(0, 1).map(({ id }) => id) : [];
+  const made = forum.threads.create({
+    name: cutTo(name, TITLE_MOST),
+    autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
+    message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
+    appliedTags: tags,
+  });
+  const { id } = await made.catch((error: unknown) => {
+    if (!(error instanceof DiscordAPIError)) throw error;
+    throw new UserError(t('subscription.forum.refused', { channel: `<#${channelId}>`, reason: `\`${error.code}\`` }));
+  });
+  return id;
+}
+
+function forumOf({ guild }: CommandUse, channelId: string): ForumChannel | null {
+  const channel = guild?.channels.cache.get(channelId);
+  return channel?.type === ChannelType.GuildForum ? channel : null;
+}
+
+/** The bot's open post about exactly this address. Its title may be the same as that of a look-alike. */
+async function postIn(forum: ForumChannel, address: AddressText): Promise<string | null> {
+  const own = forum.threads.cache.filter(
+    (thread) => thread.ownerId === forum.client.user.id && thread.name.endsWith(shortAddress(address)),
+  );
+  for (const thread of own.values()) {
+    const first = await thread.fetchStarterMessage().catch(() => null);
+    if (first?.content.includes(checksumAddress(address))) return thread.id;
+  }
+  return null;
+}
