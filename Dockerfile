@@ -5,8 +5,9 @@
 FROM node:24.21.0-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The services read the chain with viem. package.json lists it for development, because the bot runs without it.
-RUN npm pkg set dependencies.viem="$(npm pkg get devDependencies.viem | tr -d '"')" && npm pkg delete devDependencies.viem
+COPY services/package.json ./services/
+# What the services need is in a package of its own, which is only for development: the bot runs without it.
+RUN npm pkg set dependencies.ledgerbell-services=file:services && npm pkg delete devDependencies.ledgerbell-services
 # Without the packages' scripts. What is only for compilers or for other systems is taken out again: the Node that npm
 # installs, sources, types, other systems' builds.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
@@ -18,7 +19,7 @@ RUN mkdir data
 
 # Only what the bot imports.
 FROM modules AS bot-modules
-RUN rm -rf node_modules/viem node_modules/isows
+RUN rm -rf node_modules/viem node_modules/isows node_modules/ledgerbell-services
 
 FROM gcr.io/distroless/cc-debian12:nonroot AS runtime
 COPY --from=modules /usr/local/bin/node /usr/local/bin/node

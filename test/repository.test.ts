@@ -30,10 +30,25 @@ it('names exact versions and no download address in package.json and the lock fi
     'optionalDependencies'
   >;
   const versions = { ...dependencies, ...devDependencies, ...optionalDependencies, ...chain.optionalDependencies };
-  const { 'ledgerbell-local-chain': local, ...published } = versions as Record<string, string>;
-  expect(local).toBe('file:sandbox/chain/local');
+  const {
+    'ledgerbell-local-chain': local,
+    'ledgerbell-services': services,
+    ...published
+  } = versions as Record<string, string>;
+  expect([local, services]).toEqual(['file:sandbox/chain/local', 'file:services']);
   expect(Object.entries(published).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
   expect(read('package-lock.json')).not.toContain('"resolved": "http');
+});
+
+it('names what the services import in a package of their own, in the versions that the tests use', () => {
+  const { dependencies } = JSON.parse(read('services/package.json')) as { dependencies: Record<string, string> };
+  const files = readdirSync(resolve(root, 'services'), { recursive: true, encoding: 'utf8' });
+  const imported = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...read(`services/${file}`).matchAll(/ from '([a-z@][^']*)'/g)].map(([, name]) => name!));
+  expect(Object.keys(dependencies)).toEqual([...new Set(imported.filter((name) => !name.startsWith('node:')))].sort());
+  const used: Record<string, string> = { ...packageJson.dependencies, ...packageJson.devDependencies };
+  expect(Object.entries(dependencies).filter(([name, version]) => used[name] !== version)).toEqual([]);
 });
 
 describe('what npm ci --omit=dev installs', () => {
