@@ -73,7 +73,10 @@ export async function checkProject(
 function quota(context: Needs, { own, scope }: ProjectAccess): Finding[] {
   if (!own || scope === null) return [];
   const refused = quotaLine(scope, context);
-  return [...(refused ? [fault(refused)] : []), fine(usageLine(scope, context))];
+  return [
+    ...(refused ? [fault(refused)] : []),
+    fine(context.t('setup.check.quotaFine', { usage: usageLine(scope, context) })),
+  ];
 }
 
 /** The source that was refused, and who can fix the list of sources. */

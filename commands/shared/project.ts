@@ -60,7 +60,7 @@ export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'rece
 export function usageLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string {
   const { storedToday, waiting, limits } = receiverQuota(scope);
   const stored = Math.round((storedToday / MEGABYTE) * 10) / 10;
-  return t('setup.check.quotaFine', { stored, waiting, most: Math.round(limits.dayBytes / MEGABYTE) });
+  return t('setup.check.quotaUsage', { stored, waiting, most: Math.round(limits.dayBytes / MEGABYTE) });
 }
 
 /** Whether a webhook posts to one of these receiver URLs. */

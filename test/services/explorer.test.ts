@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
+import { createPageCache } from '../../services/explorer/cache.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { startLimitedNode } from './limited-node.ts';
 
@@ -249,4 +250,21 @@ test('does not report a token as unknown when the node’s rate is used up', asy
   await services.close();
   await node.close();
   await chain.close();
+});
+
+test('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more until there is room', async () => {
+  const cache = createPageCache<string>(createManualClock());
+  const release = Promise.withResolvers<void>();
+  let underWay = 0;
+  const make = async () => {
+    underWay += 1;
+    await release.promise;
+    return 'page';
+  };
+  const pages = Array.from({ length: 72 }, (_, n) => cache.get(`${n}`, make));
+  await expect(cache.get('one more', make)).rejects.toThrow('Too many pages');
+  expect(underWay).toBe(8);
+  release.resolve();
+  expect(new Set(await Promise.all(pages))).toEqual(new Set(['page']));
+  expect(await cache.get('one more', make)).toBe('page');
 });
