@@ -10,19 +10,17 @@ import {
   startDiscord,
 } from '../../sandbox/discord/index.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
-import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Story } from '../../src/domain/history.ts';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
-import type { RetentionCursor } from '../../src/domain/retention.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
-import { until } from '../until.ts';
+import { createConnection, createMachine, createTime, createTraffic, startBot } from './parts.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
@@ -89,6 +87,7 @@ export interface PipelineOptions
   environment?: Record<string, string>;
 }
 
+/** Starts the bot over a stand-in for Discord; what is started ends in the opposite order, also when a start fails. */
 export async function startPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
@@ -99,182 +98,65 @@ export async function startPipeline({
   services,
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
-  const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.adopt(mkdtempSync(join(tmpdir(), 'pipeline-')), (it) => rmSync(it, { recursive: true }));
   const file = join(directory, 'test.sqlite');
   const clock = createManualClock();
-  let wrong = 0;
-  const machine = { now: () => clock.now() + wrong, after: clock.after.bind(clock) };
-  const discord = await startDiscord({ clock, limits: 'none', ...options });
-  const hurried = new Set<string>();
-  /** The hashes of the transactions of all bodies. */
-  const received = new Set<string>();
-  const connection = (): Sender => {
-    const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });
-    const [patient, hasty] = [senderOf(120_000), senderOf(300)];
-    const of = (channelId: string) => (hurried.has(channelId) ? hasty : patient);
-    return {
-      create: (channelId, ...rest) => of(channelId).create(channelId, ...rest),
-      edit: (channelId, ...rest) => of(channelId).edit(channelId, ...rest),
-      find: (channelId, ...rest) => of(channelId).find(channelId, ...rest),
-      isMember: (guildId) => patient.isMember(guildId),
-    };
-  };
-
+  const machine = createMachine(clock);
+  const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
+  const connection = createConnection(discord);
   const start = async () => {
     const opened = await openStore(file);
-    const app = await startApp(configOf(discord, file, environment), {
+    return startApp(configOf(discord, file, environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,
       elapsed: clock.now.bind(clock),
       random: () => 1,
-      sender: sender(connection()),
+      sender: sender(connection.sender()),
       log,
       connect,
       ...(renderers && { renderers }),
       ...(services && { services }),
     });
-    await app.internals.deliverer.loaded;
-    return app;
   };
-  let running = await start();
-  const stop = async () => {
-    const sent = running.internals.deliverer.close();
-    clock.advance(6_000);
-    await sent;
-    await running.close();
-  };
-
-  const backlog = async () => {
-    const read = await running.internals.store.metrics.backlog(machine.now());
-    // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
-    await running.internals.store.inbox.next(0);
-    return read;
-  };
-  const routed = () => until(async () => (await backlog()).inbox.waiting === 0);
-  const idle = async () => {
-    await routed();
-    await running.internals.deliverer.idle();
-  };
-
-  /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
-  const advance = (most: number, step = 1_000): number => {
-    const ms = Math.min(most, Math.max(step, clock.untilNext()));
-    // Steps of hours are about spans of days: what happens every minute in them is left out.
-    if (step >= 3_600_000) clock.leap(ms);
-    else clock.advance(ms);
-    return ms;
-  };
-
-  const receive: Pipeline['receive'] = async (event, answered = 0, scope = 0, identity = null) => {
-    const { intake } = running.internals;
-    const ticket = intake.admit(scope);
-    if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
-    ticket.identity = identity;
-    const text = typeof event === 'string' ? event : JSON.stringify(event);
-    const body = Buffer.from(text);
-    const [txHash] = /0x[0-9a-f]{64}(?=")/.exec(/"txHash":"[^"]*"/.exec(text)?.[0] ?? '') ?? [];
-    if (txHash) received.add(txHash);
-    const result = await new Promise<string>((resolve) => {
-      intake.store(ticket, body, (stored) => {
-        // The response is over before the router hears of the delivery, so the router never has to wait for it.
-        intake.end(ticket, answered === null ? null : ticket.arrivedAt + answered);
-        resolve(stored);
-      });
-    });
-    if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
-  };
-  const stories = async (): Promise<Story[]> => {
-    const { history, projects } = running.internals.store;
-    const scopes = await projects.scopes();
-    const read = [...received].flatMap((txHash) =>
-      [seed.harbor.id, seed.orchid.id].map((guildId) =>
-        history.transfers(guildId, txHash, scopes.get(guildId) ?? null, machine.now(), 100),
-      ),
-    );
-    return (await Promise.all(read)).flatMap(({ first }) => first);
-  };
+  const bot = stack.adopt(await startBot(start, clock), (it) => it.stop());
+  const traffic = createTraffic(bot, machine);
+  const time = createTime(bot, clock, machine);
   const alerts: Pipeline['alerts'] = (channelId) =>
     discord.messages(channelId).flatMap(({ message }) => shownIn(message));
+  const ends = stack.move();
 
   return {
+    ...traffic,
+    ...time,
     clock,
-    jump(ms) {
-      wrong += ms;
-    },
-    giveUpSoon(...channelIds) {
-      for (const id of channelIds) hurried.add(id);
-    },
+    jump: machine.jump,
+    giveUpSoon: connection.giveUpSoon,
     discord,
     get app() {
-      return running;
+      return bot.app;
     },
     get store() {
-      return running.internals.store;
+      return bot.store;
     },
     get deliverer() {
-      return running.internals.deliverer;
+      return bot.app.internals.deliverer;
     },
     file,
     async watch(address, channelId, more = {}) {
-      const added = await running.internals.store.subscriptions.add(
-        {
-          guildId: HARBOR,
-          channelId,
-          address,
-          createdBy: seed.ada,
-          createdAt: clock.now(),
-          ...more,
-        },
-        1_000,
-      );
+      const place = { guildId: HARBOR, channelId, address };
+      const wish = { ...place, createdBy: seed.ada, createdAt: clock.now(), ...more };
+      const added = await bot.store.subscriptions.add(wish, 1_000);
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },
-    receive,
-    pay: (units, change = {}, scope = 0) => receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope),
-    stories,
-    outcomes: async () => (await stories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
-    backlog,
-    async settled() {
-      const { inbox, alerts, frozen } = await backlog();
-      return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
-    },
-    routed,
-    idle,
-    async turnUntil(condition, seconds = 3_600) {
-      for (let left = seconds * 1_000; ; ) {
-        if (await condition()) return;
-        // Requests are real: they are answered before the clock goes on.
-        await idle();
-        if (await condition()) return;
-        if (left <= 0) throw new Error(`This never came to hold: ${condition.toString()}`);
-        left -= advance(left);
-      }
-    },
-    async pass(ms, step = 1_000) {
-      for (let left = ms; left > 0; ) {
-        await idle();
-        left -= advance(left, step);
-      }
-      await idle();
-    },
-    async forget(ms = 30 * 86_400_000) {
-      let at: RetentionCursor | null = null;
-      do at = await running.internals.store.retention.forget(machine.now() - ms, at);
-      while (at);
-    },
+    pay: (units, change = {}, scope = 0) =>
+      traffic.receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope),
     alerts,
     numbers: (channelId) =>
       alerts(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
-    async restart() {
-      await stop();
-      running = await start();
-    },
-    async close() {
-      await stop();
-      await discord.close();
-      rmSync(directory, { recursive: true });
-    },
+    restart: bot.restart,
+    close: () => ends.disposeAsync(),
   };
 }
 
