@@ -5,10 +5,11 @@ import { newReference, nonceOf } from '../domain/reference.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import type { Store } from '../store/store.ts';
 import { narrowed } from './bisect.ts';
+import type { Channel } from './channel-table.ts';
 import { type AttemptedBatch, type BatchStep, type Block, type ChannelStep, decide } from './decide.ts';
 import type { Membership } from './membership.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { Channel, Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 
 /** What applying outcomes needs. */
 export interface OutcomesOptions {

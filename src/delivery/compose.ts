@@ -13,7 +13,7 @@ import { newReference, nonceOf } from '../domain/reference.ts';
 import { BACKLOG_TRANSACTIONS, type DigestReason, type Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_ALERTS, type Search } from './bisect.ts';
-import type { Channel } from './scheduler.ts';
+import type { Channel } from './channel-table.ts';
 
 /** A backlog that is older and fills more than a message becomes a digest. */
 const BACKLOG_AGE_MS = 30 * MINUTE;

@@ -5,12 +5,13 @@ import type { SendingPause } from '../domain/hold.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import { createOutcomes, type OutcomesOptions } from './apply-outcome.ts';
 import { MAX_ALERTS } from './bisect.ts';
+import type { Channel } from './channel-table.ts';
 import { FIRST_RETRY_MS } from './decide.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createMembership } from './membership.ts';
 import { createRateLimit, type RequestSlot } from './rate-limit.ts';
 import { createRescan } from './rescan.ts';
-import { type Channel, createScheduler } from './scheduler.ts';
+import { createScheduler } from './scheduler.ts';
 import { createSend, isUpdate, type SendOptions } from './send.ts';
 
 /** What the deliverer needs. */

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import { type Clock, inTime, SECOND } from '../domain/clock.ts';
+import type { Channel } from './channel-table.ts';
 import type { RateLimit, RequestSlot } from './rate-limit.ts';
-import type { Channel, Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 
 /** Most channels with a request in flight. */
 const MAX_IN_FLIGHT = 40;

@@ -5,10 +5,10 @@ import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
+import type { Channel } from './channel-table.ts';
 import { alertsOf, compose, composeJoined, type Renderers } from './compose.ts';
 import type { AttemptedBatch } from './decide.ts';
 import type { RequestSlot } from './rate-limit.ts';
-import type { Channel } from './scheduler.ts';
 
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
 const NONCE_MS = 2 * MINUTE;

@@ -1,0 +1,24 @@
+import { SECOND } from '../domain/clock.ts';
+import { PER_SECOND } from './request-window.ts';
+
+/** Time between two edits: half of the requests stay free for new alerts at any moment. */
+const EDIT_SPACING_MS = (2 * SECOND) / PER_SECOND;
+
+/** Assigns the times at which sent messages may be edited, over all channels. */
+export function createEditSlots() {
+  /** No edit before. */
+  let from = Number.NEGATIVE_INFINITY;
+  return {
+    /** Takes the next slot and returns its time; null if the channel may not edit until `dueAt`, which is later. */
+    take(dueAt: number, now: number): number | null {
+      const at = Math.max(now, from);
+      if (dueAt > at) return null;
+      from = at + EDIT_SPACING_MS;
+      return at;
+    },
+    /** The clock was set back. */
+    setBack(ms: number): void {
+      from -= ms;
+    },
+  };
+}
