@@ -244,7 +244,7 @@ it('puts the latest transfers into the CSV file, as many as Discord accepts, and
   const now = pipeline.clock.now();
   const query = { guildId: HARBOR, channelIds: [ALERTS], address, since: 0, until: now };
   const [sample] = await pipeline.store.history.decidedTransfers(query, 1);
-  for (let first = 1_000; first < 13_000; first += 1_000) {
+  for (let first = 1_000; first < 16_000; first += 1_000) {
     const numbers = Array.from({ length: 1_000 }, (_, n) => first + n);
     await pipeline.store.routing.commit(
       routed({
@@ -258,7 +258,7 @@ it('puts the latest transfers into the CSV file, as many as Discord accepts, and
   const { url, size } = filesOf(file)[0]!;
   expect(size).toBeGreaterThan(9_990_000);
   const told = (await load(url)).toString().split('\r\n').length - 1;
-  expect(textOf(file)).toContain(`${(12_001 - told).toLocaleString('en-US')} older`);
+  expect(textOf(file)).toContain(`${(15_001 - told).toLocaleString('en-US')} older`);
 });
 
 it('does not claim that nothing moved when the amounts are unknown', async () => {

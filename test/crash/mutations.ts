@@ -113,18 +113,18 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'the message in flight is forgotten on restart',
-    file: 'src/store/sqlite/outbox.ts',
+    file: 'src/store/sqlite/claims.ts',
     changes: [
       [
         'const row = frozen.get(channelId, take.mayChange ? 0 : 1);',
-        'const old = frozen.get(channelId, take.mayChange ? 0 : 1); if (old) unfreeze.immediate(old.id); const row = undefined as BatchRow | undefined;',
+        `const old = frozen.get(channelId, take.mayChange ? 0 : 1); if (old) db.prepare("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE batch_id = ?").run(old.id); if (old) db.prepare('DELETE FROM batches WHERE id = ?').run(old.id); const row = undefined as BatchRow | undefined;`,
       ],
     ],
     tests: ['test/delivery/send.test.ts'],
   },
   {
     name: 'what was frozen is never sent',
-    file: 'src/store/sqlite/outbox.ts',
+    file: 'src/store/sqlite/claims.ts',
     changes: [
       ['const row = frozen.get(channelId, take.mayChange ? 0 : 1);', 'const row = undefined as BatchRow | undefined;'],
     ],

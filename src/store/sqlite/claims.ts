@@ -1,0 +1,139 @@
+import type { Database } from 'better-sqlite3';
+import type { Alert } from '../../domain/alert.ts';
+import {
+  type Batch,
+  type ClaimOptions,
+  type Joinable,
+  MOST_SHOWN,
+  type NextMessage,
+  type Original,
+  type ShownDeliveries,
+} from '../../domain/batch.ts';
+import type { ChannelHead } from '../../domain/channel.ts';
+import { alertReader } from './alerts.ts';
+import type { dueAlerts } from './due.ts';
+import type { editTables } from './edits.ts';
+
+type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
+
+interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'> {
+  id: number;
+  plain: 0 | 1;
+  lines: number | null;
+}
+
+const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
+  frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
+/** What a channel is sent next. */
+export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edits: ReturnType<typeof editTables>) {
+  const { takeUp, countAttempt } = frozenBatches(db);
+  // A frozen message can be sent at once, an alert when it is due.
+  const heads = db.prepare<[], ChannelHead & { sleepUntil: number }>(
+    `SELECT c.channel_id AS channelId, guild_id AS guildId, state, c.due_at AS dueAt, attempts, since,
+       min(w.due_at) AS sleepUntil
+     FROM (SELECT channel_id, min(due_at) AS due_at FROM alerts WHERE state = 'waiting' GROUP BY channel_id
+           UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') w
+     JOIN channels c USING (channel_id) GROUP BY c.channel_id`,
+  );
+  const channelHead = db.prepare<[string], ChannelHead>(
+    `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
+     WHERE channel_id = ?`,
+  );
+  // Sent before new alerts: the oldest rendered message, or else a requested change if edits are possible now. Never a
+  // label.
+  const frozen = db.prepare<[string, 0 | 1], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IS NOT 'label'
+       AND NOT (? AND edit_kind IS 'change') ORDER BY edit_kind IS 'change', id LIMIT 1`,
+  );
+  // Sent when there are no new alerts: changes first, then labels.
+  const changed = db.prepare<[string], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IN ('change', 'label')
+     ORDER BY edit_kind, id LIMIT 1`,
+  );
+
+  /** The messages that some of these alerts may join. In its own message, each would show half of a swap. */
+  function joinable(channelId: string, alerts: Alert[], now: number): Joinable[] {
+    const hashes = [...new Set(alerts.map(({ transfer }) => transfer.txHash))];
+    return hashes.flatMap((txHash) => edits.joinable(channelId, txHash, now) ?? []);
+  }
+
+  function nextOf(channelId: string, take: ClaimOptions, now: number): NextMessage {
+    const row = frozen.get(channelId, take.mayChange ? 0 : 1);
+    if (row) return takeUp(row, now);
+    const found = due.next(channelId, take, now);
+    if ('alerts' in found) {
+      const single = found.reason === null && !take.alone;
+      return { status: 'alerts', joins: single ? joinable(channelId, found.alerts, now) : [], ...found };
+    }
+    // New alerts come first.
+    const change = changed.get(channelId);
+    if (change && take.mayChange) return takeUp(change, now);
+    return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
+  }
+
+  // One transaction, because each statement outside of one takes and releases a lock.
+  const claim = db.transaction((channelId: string, take: ClaimOptions, now: number) => ({
+    head: channelHead.get(channelId) ?? null,
+    next: nextOf(channelId, take, now),
+  }));
+  return {
+    channelsWithWork: () => heads.all(),
+    claim: (channelId: string, take: ClaimOptions, now: number) => claim(channelId, take, now),
+    countAttempt,
+  };
+}
+
+/** Messages that were rendered: each is sent again until its outcome is known. */
+function frozenBatches(db: Database) {
+  const { ofBatch, idsOfBatch } = alertReader(db);
+  const originalOf = db.prepare<[string], OriginalRow>(
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+  );
+  const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
+  const shownBy = db.prepare<[number, number], { inboxId: number | null; txHash: string }>(
+    `SELECT a.inbox_id AS inboxId, t.tx_hash AS txHash FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.batch_id = ? ORDER BY a.id LIMIT ?`,
+  );
+  const oldestOf = db
+    .prepare<[number], number | null>(
+      `SELECT min(t.seen_at) FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+       WHERE a.batch_id = ? AND a.hold IS NULL`,
+    )
+    .pluck();
+  const attempt = db.prepare<[number, number]>(
+    'UPDATE batches SET attempts = attempts + 1, unsure = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',
+  );
+  const countAttempt = (batchId: number, now: number): void => void attempt.run(now, batchId);
+
+  /** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
+  function takeUp(row: BatchRow, now: number): NextMessage {
+    const batch: Batch = { ...row, unsure: row.unsure === 1 };
+    if (batch.kind !== 'edit')
+      return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, shown: shown(batch.id), original: null };
+    countAttempt(batch.id, now);
+    const nothing = { inboxIds: [], txHashes: [], receivedAt: null };
+    return { status: 'batch', batch, alerts: 0, shown: nothing, original: original(batch.reference) };
+  }
+
+  function shown(batchId: number): ShownDeliveries {
+    const rows = shownBy.all(batchId, MOST_SHOWN);
+    return {
+      inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
+      txHashes: [...new Set(rows.map(({ txHash }) => txHash))],
+      receivedAt: oldestOf.get(batchId) ?? null,
+    };
+  }
+
+  function original(reference: string): Original | null {
+    const row = originalOf.get(reference);
+    if (!row) return null;
+    const { id, lines, plain, ...rest } = row;
+    const message = { ...rest, plain: plain === 1 };
+    if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
+    const ids = idsOfBatch(id);
+    // Some of a digest's alerts may have been deleted by now. The digest would then count too few.
+    return ids.length < lines ? null : { ...message, alerts: [], ids };
+  }
+
+  return { takeUp, countAttempt };
+}

@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3';
+import type { Batch } from '../../domain/batch.ts';
+import type { editTables } from './edits.ts';
+
+/** Since when an alert counts as waiting. A held alert does not age. */
+const SINCE = 'max(created_at, due_at)';
+
+/** Turns what will not be sent into dead letters. */
+export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
+  const alertsOf = db.prepare<[number]>("UPDATE alerts SET state = 'dead' WHERE batch_id = ?");
+  const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
+  const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
+  // A digest of thousands of alerts would store as many copies of its payload.
+  const addDeadLetters = db.prepare<[string, number, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
+     FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
+  );
+  const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+  );
+  const killWaiting = db.prepare<[string, number]>(
+    `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+  );
+  // By its oldest alert, or by its own age if it has no alerts.
+  const oldFrozen = db.prepare<[string, number], { id: number }>(
+    `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
+       AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
+  );
+
+  const dead = db.transaction((batchId: number, reason: string, now: number) => {
+    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.markEditFailed(batchId, reason, now);
+    addDeadLetters.run(reason, now, batchId);
+    alertsOf.run(batchId);
+    markDead.run(batchId);
+  });
+  const expire = db.transaction((channelId: string, before: number, reason: string, now: number) => {
+    for (const { id } of oldFrozen.all(channelId, before)) dead(id, reason, now);
+    addWaitingDeadLetters.run(reason, now, channelId, before);
+    killWaiting.run(channelId, before);
+  });
+  return {
+    deadLetter: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
+    expire: (channelId: string, before: number, reason: string, now: number): void =>
+      expire.immediate(channelId, before, reason, now),
+  };
+}
