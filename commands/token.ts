@@ -18,26 +18,10 @@ import { echoing, fullAddress, linkButton, nameOf, note, press, row } from './sh
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 import { checkTarget } from './shared/target.ts';
-import { watch } from './subscription/add.ts';
+import { type AddServices, watch } from './subscription/add.ts';
 import { choiceOf, imitationsAmong, knownIn } from './subscription/tokens.ts';
 
-type Needs = ContextWith<
-  | 'subscriptions'
-  | 'labels'
-  | 'guilds'
-  | 'audit'
-  | 'history'
-  | 'tokens'
-  | 'projects'
-  | 'explorer'
-  | 'coolDown'
-  | 'receiver'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'onRelabeled'
->;
+type Needs = ContextWith<AddServices | 'coolDown' | 'explorer'>;
 
 /** What the explorer knows about a token. */
 export const token = {

@@ -23,7 +23,8 @@ import { panelRow } from './panel.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
-type Needs = ContextWith<
+/** The services that adding a subscription needs. */
+export type AddServices =
   | 'subscriptions'
   | 'labels'
   | 'guilds'
@@ -36,8 +37,9 @@ type Needs = ContextWith<
   | 'settings'
   | 'now'
   | 'moved'
-  | 'onRelabeled'
->;
+  | 'onRelabeled';
+
+type Needs = ContextWith<AddServices>;
 
 /** `/subscription add`. */
 export async function add(interaction: CommandUse, context: Needs): Promise<Reply> {

@@ -1,5 +1,5 @@
 import type { AddressText } from '../../../src/domain/address.ts';
-import type { NewAlert } from '../../../src/domain/alert.ts';
+import type { Alert, NewAlert } from '../../../src/domain/alert.ts';
 import type { ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
 import type { Decision, RoutingResult, StoredDelivery, StoredTransfer } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
@@ -164,24 +164,27 @@ export const notice = (changed: Partial<Notice> = {}): Notice => ({
   ...changed,
 });
 
+/** A message of the guild's channel that shows these alerts, rendered. */
+export const newBatch = (alerts: Alert[], changed: Partial<NewBatch> = {}): NewBatch => ({
+  channelId: CHANNEL,
+  kind: 'create',
+  reason: null,
+  nonce: 'nonce',
+  reference: 'reference',
+  payload: JSON.stringify({ embeds: [{}] }),
+  plain: false,
+  attachment: null,
+  alerts,
+  mentioning: [],
+  ...changed,
+});
+
 /** Freezes a channel's due alerts into a message, as the deliverer does; returns the batch's id. */
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
   const { channelId = CHANNEL } = changed;
   const { next } = await store.outbox.claim(channelId, TAKE, now);
   if (next.status !== 'alerts') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
-  const batch: NewBatch = {
-    channelId,
-    kind: 'create',
-    reason: null,
-    nonce: 'nonce',
-    reference: `reference-${now}`,
-    payload: JSON.stringify({ embeds: [{}] }),
-    plain: false,
-    attachment: null,
-    alerts: next.alerts,
-    mentioning: [],
-    ...changed,
-  };
+  const batch = newBatch(next.alerts, { channelId, reference: `reference-${now}`, ...changed });
   const id = await store.outbox.freeze(batch, now);
   if (id === null) throw new Error('The alerts changed before they were frozen.');
   return id;

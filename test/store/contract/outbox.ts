@@ -6,6 +6,7 @@ import {
   GUILD,
   keyOf,
   NOW,
+  newBatch,
   next,
   OTHER_CHANNEL,
   post,
@@ -71,16 +72,7 @@ export function outboxContract(open: OpenEmpty): void {
       const found = await next(store);
       await freeze(store);
       const alerts = found.status === 'alerts' ? found.alerts : [];
-      const batch = {
-        channelId: CHANNEL,
-        kind: 'create',
-        reason: null,
-        nonce: 'n',
-        reference: 'r',
-        payload: '{}',
-        plain: false,
-      } as const;
-      expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
+      expect(await store.outbox.freeze(newBatch(alerts), NOW)).toBeNull();
     });
 
     it('refuses to freeze alerts that changed after they were rendered', async () => {
@@ -88,16 +80,7 @@ export function outboxContract(open: OpenEmpty): void {
       await post(store, [1]);
       const found = await next(store);
       const alerts = found.status === 'alerts' ? found.alerts.map((alert) => ({ ...alert, count: 2 })) : [];
-      const batch = {
-        channelId: CHANNEL,
-        kind: 'create',
-        reason: null,
-        nonce: 'n',
-        reference: 'r',
-        payload: '{}',
-        plain: false,
-      } as const;
-      expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
+      expect(await store.outbox.freeze(newBatch(alerts), NOW)).toBeNull();
       expect(await due(store)).toEqual([1]);
     });
 
