@@ -8,6 +8,7 @@ import { type ActivityRequest, readActivity, readActivityFile } from './activity
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
+import { refusing } from './shared/meant.ts';
 import { fullAddress, shortAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { visibleTo } from './shared/subscriptions.ts';
@@ -112,7 +113,8 @@ async function ask(
   const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
   if (!parsed.ok) {
     const isName = parsed.fault === 'form' && !wanted.startsWith('0x');
-    throw new UserError(t(isName ? 'activity.unknownName' : `address.${parsed.fault}`));
+    const names = isName ? [...known.values()].flatMap((one) => one.names) : [];
+    throw refusing(t(isName ? 'activity.unknownName' : `address.${parsed.fault}`), typed, names, t);
   }
   const { address } = parsed;
   const found = known.get(address);

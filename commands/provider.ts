@@ -4,12 +4,13 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
+import { meantNames, namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
+import { refusing } from './shared/meant.ts';
 import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 
@@ -113,7 +114,7 @@ async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
   const category = keyOf(typed, keys);
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const known = keys.map((key) => `\`${key}\``).join(own('reply.comma'));
-    throw new UserError(own('provider.noCategory', { typed: quoted(typed), categories: known }));
+    throw refusing(own('provider.noCategory', { typed: quoted(typed), categories: known }), typed, keys, own);
   }
   const named = namesIn(options.getString('provider'));
   const providers = await unpacked(named, category, directory(context));
@@ -136,7 +137,11 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
   const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
   const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [nameOf(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
-  if (found.length === 0) return note('info', title, [t('provider.none')], { components: rowsOf(browse) });
+  if (found.length === 0) {
+    const meant = await meantNames(query, discovery);
+    const lines = [t('provider.none'), meant === null ? null : t('reply.meant', { text: quoted(meant) })];
+    return note('info', title, lines, { components: rowsOf(browse) });
+  }
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));

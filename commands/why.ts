@@ -5,7 +5,7 @@ import type { Story } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { define } from './shared/define.ts';
-import { note } from './shared/reply.ts';
+import { echoing, note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
@@ -37,7 +37,7 @@ export const why = {
   execute(interaction, context) {
     const typed = interaction.options.getString('transaction', true);
     const digits = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/i.exec(typed)?.[1];
-    if (!digits) throw new UserError(context.t('why.badHash'));
+    if (!digits) throw echoing(new UserError(context.t('why.badHash')), typed, context.t);
     return explain(interaction, context, `0x${digits.toLowerCase()}`);
   },
   buttons: {

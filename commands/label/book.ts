@@ -10,8 +10,9 @@ import { record } from '../shared/audit.ts';
 import { addressChoice, fitting } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { refusing } from '../shared/meant.ts';
 import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
-import { fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
+import { echoing, fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 
@@ -144,7 +145,8 @@ async function named(interaction: CommandUse, { labels, settings, t }: Needs): P
   const parsed = parseAddress(typed);
   if (!parsed.ok) {
     const isName = parsed.fault === 'form' && !/^0x/i.test(typed);
-    throw new UserError(t(isName ? 'label.noName' : `address.${parsed.fault}`));
+    const names = isName ? all.map(({ name }) => name) : [];
+    throw refusing(t(isName ? 'label.noName' : `address.${parsed.fault}`), typed, names, t);
   }
   const found = all.find(({ address }) => address === parsed.address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(parsed.address, settings) }));
@@ -153,6 +155,6 @@ async function named(interaction: CommandUse, { labels, settings, t }: Needs): P
 
 function readAddress(text: string, t: Translate): AddressText {
   const parsed = parseAddress(text);
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  if (!parsed.ok) throw echoing(new UserError(t(`address.${parsed.fault}`)), text, t);
   return parsed.address;
 }

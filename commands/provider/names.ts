@@ -1,9 +1,10 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { inTime } from '../../src/domain/clock.ts';
 import { cutTo } from '../../src/domain/text.ts';
-import type { Discovery } from '../../src/upstream/discovery.ts';
+import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
 import { fitting } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
+import { meantBy } from '../shared/meant.ts';
 import { groupProviders } from './show.ts';
 
 /** Discord's limit of a choice's value. */
@@ -36,6 +37,12 @@ export async function unpacked(names: readonly string[], category: string, disco
   const known = new Map((await providerNames(category, discovery)).map((name) => [marked(name), name]));
   const found = names.flatMap((name) => (isMarked(name) ? (known.get(name) ?? []) : [name]));
   return found.length > 0 ? found : null;
+}
+
+/** The provider of the category that was probably meant where none has the given name; null: nobody knows. */
+export async function meantNames({ category, providers }: ProviderQuery, discovery: Discovery): Promise<string | null> {
+  if (providers.length !== 1) return null;
+  return meantBy(providers[0]!, await providerNames(category, discovery));
 }
 
 async function providerNames(category: string, discovery: Discovery): Promise<string[]> {

@@ -4,7 +4,8 @@ import { apart, inCode } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { echoing, shortAddress } from '../shared/reply.ts';
+import { refusing } from '../shared/meant.ts';
+import { shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 
@@ -29,7 +30,7 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const reason = t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`);
-    throw echoing(new UserError(reason), text, t);
+    throw refusing(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
   }
   const choices = found
     .slice(0, 20)

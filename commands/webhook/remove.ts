@@ -7,7 +7,7 @@ import { UserError } from '../../src/errors.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';
 import { projectOf } from '../shared/project.ts';
-import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { echoing, ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
@@ -38,11 +38,11 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
   const { t } = context;
   const project = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
-  if (!isWebhookId(webhook)) throw new UserError(t('webhook.remove.badId'));
+  if (!isWebhookId(webhook)) throw echoing(new UserError(t('webhook.remove.badId')), webhook, t);
   const pasted = readAddresses(options.getString('addresses', true));
   if (pasted.addresses.length === 0) {
     const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
-    throw new UserError(t('webhook.remove.noAddress', { reason }));
+    throw echoing(new UserError(t('webhook.remove.noAddress', { reason })), options.getString('addresses', true), t);
   }
   const { scope, isUnknown } = await lookUp(webhook, project, context);
   const { free, needed, ...quiet } = await standing(pasted.addresses, interaction, scope, context);

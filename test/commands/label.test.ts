@@ -61,7 +61,9 @@ it('asks before it removes a name, by address or by name, and removes it once', 
   expect(textOf(await world.use('label remove', { address: balance }))).toMatch(
     /several addresses\. Paste only the one/,
   );
-  expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/No address has that name/);
+  expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/`nobody`.*No address has that name/);
+  const typo = await world.use('label remove', { address: 'Vendro' });
+  expect(textOf(typo)).toMatch(/`Vendro`.*No address has that name.*Did you mean `Vendor`\?/);
   const late = await world.press(await world.post(`label:drop:${A}`), 'label:drop');
   expect(textOf(late)).toMatch(/already removed this label/);
 });

@@ -218,7 +218,7 @@ describe('/provider search', () => {
   it('lists the categories when one does not exist, and who can turn the directory on', async () => {
     directory([]);
     const refused = await world.use('provider search', { category: 'apiz' });
-    expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
+    expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`.*Did you mean `apis`\?/);
     expect(isPrivate(refused)).toBe(true);
     world.services.discovery = null;
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);

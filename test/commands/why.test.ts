@@ -46,7 +46,7 @@ it('shows how a transfer arrived, which filter hid it, and a link to the message
 });
 
 it('explains an invalid hash, and one that nobody saw', async () => {
-  expect(await why('0x1234')).toMatch(/64 hexadecimal digits/);
+  expect(await why('0x1234')).toMatch(/You entered `0x1234`.*64 hexadecimal digits/);
   expect(await why(`0x${'a'.repeat(64)}`)).toMatch(/has not arrived for any of this server’s addresses/);
 });
 

@@ -1,0 +1,52 @@
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { echoing, quoted } from './reply.ts';
+
+/** Typing errors that still leave a word recognizable. */
+const MOST_ERRORS = 2;
+/** A typed text without errors may be shorter: the beginning of a word. */
+const BEGINNING_LEAST = 3;
+/** Letters of each text that are compared, and how many known texts: the work is the product of both. */
+const COMPARED = 60;
+const KNOWN_MOST = 2_000;
+
+/** A refusal that shows what was typed and, of what is known, the nearest text that was probably meant. */
+export function refusing(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
+  const meant = meantBy(typed, known);
+  const hint = meant === null ? '' : ` ${t('reply.meant', { text: quoted(meant) })}`;
+  return echoing(new UserError(`${reason}${hint}`), typed, t);
+}
+
+/** The known text that a typed one was probably meant to be: the one with the fewest typing errors; null: none. */
+export function meantBy(typed: string, known: Iterable<string>): string | null {
+  const wanted = folded(typed);
+  if (wanted.length < BEGINNING_LEAST) return null;
+  const most = Math.min(MOST_ERRORS, Math.floor(wanted.length / 3));
+  let best: { text: string; errors: number } | null = null;
+  let looked = 0;
+  for (const text of known) {
+    if (++looked > KNOWN_MOST) break;
+    const other = folded(text);
+    const errors = other.startsWith(wanted) ? 0.5 : distance(wanted, other);
+    if (errors <= most && (!best || errors < best.errors)) best = { text, errors };
+  }
+  return best?.text ?? null;
+}
+
+const folded = (text: string): string =>
+  text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, COMPARED);
+
+/** How many letters must be added, removed or replaced to get from one text to the other. */
+function distance(one: string, other: string): number {
+  if (Math.abs(one.length - other.length) > MOST_ERRORS) return Number.POSITIVE_INFINITY;
+  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const now = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = before[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+      now.push(Math.min(replaced, before[column]! + 1, now[column - 1]! + 1));
+    }
+    before = now;
+  }
+  return before[other.length]!;
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { meantBy } from '../../commands/shared/meant.ts';
+
+const known = ['Treasury', 'Treasury cold', 'Payroll', 'Élan', 'apis'];
+
+it.each([
+  ['Tresury', 'Treasury'],
+  ['treasruy', 'Treasury'],
+  ['pay', 'Payroll'],
+  ['elan', 'Élan'],
+  ['apiz', 'apis'],
+  ['pa', null],
+  ['bridge', null],
+  ['x'.repeat(5_000), null],
+])('takes %.20s for %s', (typed, meant) => {
+  expect(meantBy(typed, known)).toBe(meant);
+});
