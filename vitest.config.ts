@@ -31,7 +31,11 @@ const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId)
 // Each store opens two threads, which compile what they import. With a cache on the disk they take a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'ledgerbell-test-compile-cache');
 
+// `npm run test:mutants` replaces exports of modules.
+const plugins = process.env.MUTANT ? [(await import('./test/crash/seams.ts')).mutantPlugin()] : [];
+
 export default defineConfig({
+  plugins,
   test: {
     // They end what hangs, and measure nothing: a busy machine may take many times as long as an idle one.
     testTimeout: 300_000,

@@ -16,12 +16,15 @@ export interface Bot {
   log(): string;
 }
 
+/** The variables that make the bot a mutant, if this process is one. */
+const mutant = process.env.MUTANT ? { MUTANT: process.env.MUTANT, NODE_OPTIONS: process.env.NODE_OPTIONS } : {};
+
 /** Starts `src/main.ts`; with `point` it ends itself there. */
 export function startBot(environment: Record<string, string>, point: string | null): Bot {
   const bot: ChildProcess = spawn(process.execPath, ['--import', POINTS, 'src/main.ts'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...environment, ...(point ? { CRASH_POINT: point } : {}) },
+    env: { PATH: process.env.PATH, ...mutant, ...environment, ...(point ? { CRASH_POINT: point } : {}) },
   });
   let log = '';
   const started = new Promise<boolean>((settle) => {

@@ -1,28 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { MUTANTS } from './mutations.ts';
+import { CONTROL } from './seams.ts';
 
 /**
- * `npm run test:mutants`: breaks one promise at a time in a copy of the sources and runs the tests that must notice.
- * Exit code 1 when one does not, 2 when a mutation's text is no longer in the sources.
+ * `npm run test:mutants [-- part of a name]`: breaks one promise at a time and runs the tests that must notice. Exit code
+ * 1 when one does not, 2 when a test fails without a mutant.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const COPIED = ['src', 'commands', 'sandbox', 'services', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const LOADER = pathToFileURL(resolve(import.meta.dirname, 'seams-loader.ts')).href;
 
-const directory = mkdtempSync(join(tmpdir(), 'mutants-'));
-process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
-for (const name of COPIED) cpSync(join(ROOT, name), join(directory, name), { recursive: true });
-symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-
-function passes(tests: string[]): boolean {
-  const { status } = spawnSync(process.execPath, [join(directory, 'node_modules/vitest/vitest.mjs'), 'run', ...tests], {
-    cwd: directory,
+/** Whether these tests pass while the mutant is active. */
+function passes(tests: string[], mutant: string): boolean {
+  const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...tests], {
+    cwd: ROOT,
     stdio: 'ignore',
     timeout: 180_000,
     killSignal: 'SIGKILL',
+    env: { ...process.env, MUTANT: mutant, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${LOADER}` },
   });
   return status === 0;
 }
@@ -30,31 +27,18 @@ function passes(tests: string[]): boolean {
 const wanted = process.argv[2];
 const chosen = MUTANTS.filter(({ name }) => !wanted || name.includes(wanted));
 if (chosen.length === 0) {
-  process.stderr.write(
-    `No mutant's name holds "${wanted}". There are:\n${MUTANTS.map(({ name }) => name).join('\n')}\n`,
-  );
+  const names = MUTANTS.map(({ name }) => name).join('\n');
+  process.stderr.write(`No mutant's name contains "${wanted}". The mutants are:\n${names}\n`);
   process.exit(64);
 }
-const broken = [...new Set(chosen.flatMap(({ tests }) => tests))].filter((test) => !passes([test]));
+const broken = [...new Set(chosen.flatMap(({ tests }) => tests))].filter((test) => !passes([test], CONTROL));
 if (broken.length > 0) {
-  process.stderr.write(`These tests fail without any mutation: ${broken.join(', ')}. Mend them first.\n`);
+  process.stderr.write(`These tests fail without a mutant: ${broken.join(', ')}. Fix them first.\n`);
   process.exit(2);
 }
 let survivors = 0;
-for (const { name, file, changes, tests } of chosen) {
-  const path = join(directory, file);
-  const original = readFileSync(path, 'utf8');
-  let text = original;
-  for (const [from, to] of changes) {
-    if (text.split(from).length !== 2) {
-      process.stderr.write(`"${name}": ${file} does not hold this text exactly once: ${from}\n`);
-      process.exit(2);
-    }
-    text = text.replace(from, () => to);
-  }
-  writeFileSync(path, text);
-  const survived = passes(tests);
-  writeFileSync(path, original);
+for (const { name, tests } of chosen) {
+  const survived = passes(tests, name);
   if (survived) survivors++;
   process.stdout.write(`${survived ? 'SURVIVED' : 'caught  '}  ${name}  (${tests.join(', ')})\n`);
 }

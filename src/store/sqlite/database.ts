@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { ConfigError, startError } from '../../errors.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
+import { takeLock } from './lock.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a writer waits for another one before it fails with SQLITE_BUSY. */
@@ -156,25 +157,6 @@ export function openBeside(file: string): Database.Database {
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   return db;
-}
-
-/**
- * Takes the lock: an exclusive transaction on a file beside the database, with links resolved. The system releases it
- * however the process ends.
- */
-export function takeLock(file: string): Database.Database {
-  const lock = new Database(`${existsSync(file) ? realpathSync(file) : file}.lock`, { timeout: 0 });
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-    throw new Error(
-      `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
-        'different file in DATABASE_URL.',
-    );
-  }
 }
 
 function schemaOf(file: string): number {

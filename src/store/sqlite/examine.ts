@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { takeLock } from './database.ts';
+import { takeLock } from './lock.ts';
 import { migrations } from './migrations.ts';
 
 /** The state of a database file. */
