@@ -54,7 +54,8 @@ export function createCounts<Reason extends string>(
       if (outcome.status !== 'sent') return;
       counts.sent[kind]++;
       counts.alertsPosted += alerts;
-      if (receivedAt !== null && alerts > 0) onDelay(Math.max(0, now - receivedAt) / SECOND);
+      // A digest waits on purpose, whatever made it one.
+      if (receivedAt !== null && alerts > 0 && kind !== 'digest') onDelay(Math.max(0, now - receivedAt) / SECOND);
     },
   };
   return counts;

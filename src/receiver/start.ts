@@ -29,7 +29,7 @@ export async function startReceiver(options: ReceiverOptions) {
       const [first] = rows;
       if (first && log.isLevelEnabled('debug')) {
         const inbox = rows.map(({ id }) => id);
-        log.debug({ inbox, ms: now() - first.receivedAt, syncMs: syncMs?.() }, 'deliveries stored');
+        log.debug({ inbox, ms: now() - first.receivedAt, syncMs: Math.round(syncMs?.() ?? 0) }, 'deliveries stored');
       }
       onStored(rows);
     },

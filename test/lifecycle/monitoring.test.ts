@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { monitoringFiles } from '../../docs/monitoring/make.ts';
 import { SECTIONS } from '../../docs/monitoring/panels.ts';
 import { startDiscord } from '../../sandbox/discord/index.ts';
+import { createCounts } from '../../src/metrics/counts.ts';
 import { PROCESS } from '../../src/metrics/machine.ts';
 import { REASONS } from '../../src/metrics/receiving.ts';
 import type { Rule } from '../../src/metrics/row.ts';
@@ -57,6 +58,24 @@ it('counts the message, its alert, Discord’s response and the time since the d
   for (const name of ['file_bytes{file="database"}', 'file_bytes{file="wal"}', 'disk_free_bytes', 'last_sync_seconds'])
     expect([name, Number(values.get(`ledgerbell_${name}`)) > 0]).toEqual([name, true]);
   expect(text).toMatch(/^ledgerbell_build_info\{version="\d+\.\d+\.\d+",schema="\d+",node="v24[.\d]+"\} 1$/m);
+});
+
+it('counts attempts by outcome, and the delay of alerts that did not wait on purpose', () => {
+  const delays: number[] = [];
+  const counts = createCounts([], (seconds) => delays.push(seconds));
+  const sent = { kind: 'create', alerts: 3, outcome: { status: 'sent', messageId: '1' }, receivedAt: 1_000 } as const;
+  const limited = { status: 'rate-limited', global: true, retryAfterMs: 1 } as const;
+  counts.attempted(sent, 3_500);
+  counts.attempted({ ...sent, kind: 'digest', alerts: 90 }, 300_000);
+  counts.attempted({ ...sent, receivedAt: null }, 300_000);
+  counts.attempted({ ...sent, outcome: { ...limited, local: false } }, 4_000);
+  counts.attempted({ ...sent, outcome: { ...limited, local: true } }, 4_000);
+  expect(delays).toEqual([2.5]);
+  expect(counts).toMatchObject({
+    alertsPosted: 96,
+    sent: { create: 2, digest: 1, edit: 0, notice: 0 },
+    attempts: { sent: 3, 'rate-limited': 0, 'rate-limited-globally': 1 },
+  });
 });
 
 it('names only metrics that exist in rules and panels, and shows each of the bot’s in a panel', () => {

@@ -1,0 +1,44 @@
+import pino from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { ALERTS, payment, startPipeline, TREASURY } from './harness.ts';
+
+interface Line {
+  level: number;
+  msg: string;
+  inbox: number | number[];
+  tx: string | string[];
+}
+
+/** A bot whose log is kept. */
+async function startLogged(level: string) {
+  const lines: Line[] = [];
+  const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
+  const pipeline = await startPipeline({ log });
+  onTestFinished(() => pipeline.close());
+  await pipeline.watch(TREASURY, ALERTS);
+  return { pipeline, lines };
+}
+
+it('names a delivery by one number from its commit to the message that shows it, also after a failed attempt', async () => {
+  const { pipeline, lines } = await startLogged('debug');
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
+  const event = payment();
+  await pipeline.receive(event);
+  await pipeline.turnUntil(() => pipeline.settled());
+  const txHash = String(event.txHash);
+  const about = lines.filter(({ inbox }) => inbox === 1 || (Array.isArray(inbox) && inbox.includes(1)));
+
+  expect(about).toMatchObject([
+    { level: 20, msg: 'deliveries stored', inbox: [1] },
+    { level: 30, msg: 'routed', inbox: 1, tx: txHash, verdict: 'new', alerts: 1, channels: [ALERTS], hidden: {} },
+    { level: 40, msg: 'message not accepted', inbox: [1], tx: [txHash], attempt: 1, next: { channel: 'postpone' } },
+    { level: 30, msg: 'message sent', inbox: [1], tx: [txHash], attempt: 2, channel: ALERTS },
+  ]);
+});
+
+it('logs a delivery that leads to no alert at the level debug only', async () => {
+  const { pipeline, lines } = await startLogged('info');
+  await pipeline.receive(payment({ to: '0x9999999999999999999999999999999999999999' }));
+  await pipeline.routed();
+  expect(lines.filter(({ msg }) => msg !== 'started')).toEqual([]);
+});
