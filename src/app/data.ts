@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { Logger } from 'pino';
 import { type Config, databaseFile } from '../config.ts';
 import { assertListenable } from '../receiver/listen.ts';
 import { openPathTokens } from '../receiver/paths.ts';
@@ -7,6 +6,7 @@ import { type OpenStore, openStore, type StoreListener } from '../store/sqlite/c
 import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
 import { openWorkTime } from '../work-time.ts';
+import { logMigration } from './migration-progress.ts';
 import type { Parts } from './parts.ts';
 
 /** What the app remembers. */
@@ -17,7 +17,7 @@ export async function openData(parts: Parts, given: OpenStore | undefined, liste
   const { config, log, clock, now, elapsed, stack } = parts;
   const file = databaseFile(config);
   if (!given && !existsSync(file)) await assertStartable(config);
-  const database = given ?? (await openDatabase(file, log, listener));
+  const database = given ?? (await openDatabase(file, parts, listener));
   const { store } = stack.adopt(database, ({ close }) => close());
   const { BACKUP_DIR: folder, BACKUP_KEEP: keep } = config;
   const backups = given ? null : startDailyBackups({ file, folder, keep, clock, log });
@@ -39,10 +39,16 @@ async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Prom
 }
 
 /** Opens the configured database; creates an empty one if there is none. */
-async function openDatabase(file: string, log: Logger, listener?: StoreListener): Promise<OpenStore> {
+async function openDatabase(
+  file: string,
+  { clock, log }: Pick<Parts, 'clock' | 'log'>,
+  listener?: StoreListener,
+): Promise<OpenStore> {
   const isNew = !existsSync(file);
   takePlace(file);
-  const database = await openStore(file, { ...listener, onProgress: (details, message) => log.info(details, message) });
+  const migration = logMigration(file, { clock, log });
+  const opening = openStore(file, { ...listener, onProgress: migration.onProgress });
+  const database = await opening.finally(migration.stop);
   // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
   if (isNew)
     log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');

@@ -1,7 +1,10 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { logMigration } from '../../src/app/migration-progress.ts';
 import { configWarnings } from '../../src/config.ts';
 import { assertLimits } from '../../src/limits.ts';
 import { startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
@@ -82,4 +85,46 @@ it('logs each step of a migration and the copy that it makes first', async () =>
     { msg: 'migration: step begun', step: 1, of: 1 },
     { msg: 'migration: done' },
   ]);
+});
+
+it('says every ten seconds how far the copy or the step of a migration is', () => {
+  const clock = createManualClock();
+  const lines: object[] = [];
+  const log = pino(
+    { base: null, timestamp: false },
+    { write: (line: string) => void lines.push(JSON.parse(line) as object) },
+  );
+  const file = temporaryFile();
+  const copy = `${file}.before-schema-9`;
+  const { onProgress, stop } = logMigration(file, { clock, log });
+  onProgress({ copy, bytes: 500 }, 'migration: copying the database first');
+  writeFileSync(`${copy}.partial`, 'x'.repeat(200));
+  clock.advance(20_000);
+  onProgress({ step: 1, of: 2 }, 'migration: step begun');
+  writeFileSync(`${file}-wal`, 'x'.repeat(70));
+  clock.advance(10_000);
+  stop();
+  clock.advance(60_000);
+  const working = { level: 30, msg: 'migration: still working' };
+  expect(lines).toEqual([
+    { level: 30, copy, bytes: 500, msg: 'migration: copying the database first' },
+    { ...working, copy, bytes: 500, seconds: 10, writtenBytes: 200 },
+    { ...working, copy, bytes: 500, seconds: 20, writtenBytes: 200 },
+    { level: 30, step: 1, of: 2, msg: 'migration: step begun' },
+    { ...working, step: 1, of: 2, seconds: 10, writtenBytes: 70 },
+  ]);
+});
+
+it('refuses a migration without room for the copy of the database, and leaves the database as it was', async () => {
+  const file = temporaryFile();
+  openStoreBeside(file).close();
+  const before = readFileSync(file);
+  const { code, stderr } = await startInVain(file, { NEXT_SCHEMA, FREE_BYTES: '1000' });
+  expect([code, readFileSync(file).equals(before)]).toEqual([1, true]);
+  const [, copy = ''] =
+    /^Ledgerbell cannot start: the update needs \d+ MiB for a copy of the database \((.+)\), and 1 MiB are free\. Free up space/.exec(
+      stderr,
+    ) ?? [];
+  expect(copy.startsWith(`${file}.before-schema-`)).toBe(true);
+  expect(existsSync(copy)).toBe(false);
 });

@@ -1,4 +1,5 @@
-import { existsSync, openSync, readFileSync } from 'node:fs';
+import fs, { existsSync, openSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -11,10 +12,18 @@ import { migrations } from '../../src/store/sqlite/migrations.ts';
  * more migration. THREAD_END: a file; the database's thread ends when it is there. SLOW: so many times as long as it should
  * takes whatever the bot's clock times. CLOCK_AHEAD: by how many
  * milliseconds the clock is wrong. SYNC: a file with the milliseconds that each sync of the database takes; as long as
- * it holds `hang`, the thread waits in the system for somebody to write to the named pipe beside it (`.pipe`). SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
+ * it holds `hang`, the thread waits in the system for somebody to write to the named pipe beside it (`.pipe`).
+ * FREE_BYTES: how much is free on every disk. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
  */
 
-const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END, SLOW, SYNC, CLOCK_AHEAD } = process.env;
+const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END, SLOW, SYNC, CLOCK_AHEAD, FREE_BYTES } = process.env;
+
+if (FREE_BYTES) {
+  const { statfsSync } = fs;
+  fs.statfsSync = ((path: string) =>
+    Object.assign(statfsSync(path), { bavail: Number(FREE_BYTES), bsize: 1 })) as typeof statfsSync;
+  syncBuiltinESMExports();
+}
 
 if (SLOW) {
   const { after } = systemClock;
