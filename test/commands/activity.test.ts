@@ -240,7 +240,11 @@ it('reads only the latest of very many transfers, and reports that', async () =>
 it('puts the latest transfers into the CSV file, as many as Discord accepts, and counts the others', async () => {
   const address = `0x${'d'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
-  await receive({ to: address, tokenSymbol: `x${'\u0316'.repeat(7)}`.repeat(32), tokenDecimals: '255' });
+  await receive({
+    to: address,
+    tokenSymbol: '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32),
+    tokenDecimals: '255',
+  });
   const now = pipeline.clock.now();
   const query = { guildId: HARBOR, channelIds: [ALERTS], address, since: 0, until: now };
   const [sample] = await pipeline.store.history.decidedTransfers(query, 1);

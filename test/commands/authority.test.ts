@@ -30,7 +30,7 @@ const RECORD = { contractAddress: A, name: 'Token', symbol: 'T', type: 'ERC-20',
 const answer = ({ method, url }: { method: string; url: string }) => {
   if (url.includes('module=token')) return { body: { status: '1', message: 'OK', result: RECORD } };
   if (method === 'POST') return { status: 201, body: { acknowledged: true, deletedCount: 1 } };
-  return { body: [{ _id: WEBHOOK, webhookUrl: 'https://bell.example', eventType: 'ALL' }] };
+  return { body: [{ _id: WEBHOOK, webhookUrl: 'https://bell.example', eventType: 'ALL', provider: 'Acme' }] };
 };
 beforeAll(async () => {
   upstream = await startUpstream(answer);
@@ -117,6 +117,7 @@ const choosing = [
   ['label remove', 'address', 'manage'],
   ['label set', 'address', 'manage'],
   ['provider search', 'category', 'all'],
+  ['provider search', 'provider', 'all'],
   ['setup server', 'timezone', 'manage'],
   ['subscription add', 'token', 'manage'],
   ['subscription edit', 'subscription', 'manage'],
@@ -175,7 +176,7 @@ describe.each(people)('$name', ({ who, may }) => {
   });
 
   it.each(choosing)('offers choices of /%s %s to exactly the allowed people', async (name, option, needs) => {
-    const offered = await world.choices(name, option, {}, who);
+    const offered = await world.choices(name, option, option === 'provider' ? { category: 'apis' } : {}, who);
     expect(offered.length > 0).toBe(may.includes(needs) && (who.in === undefined || HERE_TOO.includes(name)));
   });
 });

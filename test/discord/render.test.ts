@@ -152,7 +152,8 @@ it('distinguishes two watched addresses of the same name in the footer', () => {
 });
 
 it('shows below the title in full what does not fit into it', () => {
-  const tokenName = `x${'\u0316'.repeat(7)}`.repeat(32);
+  // As long as a name can be: eight UTF-16 units in each of its characters.
+  const tokenName = '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32);
   const legs = [
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
     alertOf({ txHash: HASH, ...key('7'), tokenName }),

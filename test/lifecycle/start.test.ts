@@ -117,7 +117,7 @@ it('ends the start on a damaged database with what to restore, and leaves it unc
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
   expect(stderr).toMatch(
-    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*backups.*npm run restore -- <backup>\n$/,
+    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
   );
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
