@@ -13,8 +13,8 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
 import { compress, decompress, isCompressed } from './compress.ts';
-import { takeLock } from './database.ts';
 import { makeFolderOf, stamp, whereBackups } from './folder.ts';
+import { takeLock } from './lock.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds briefly. */
