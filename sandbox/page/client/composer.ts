@@ -3,59 +3,19 @@ import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
-import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
+import type { GuildState } from '../../discord/control.ts';
+import { addField, choose, draft, dropField, focusField, leave, onText, restore } from './draft.ts';
+import { onField, onFile, onPaste, suggest } from './draft-values.ts';
 import { type Command, type CommandOption, channelOf, commandsFor, guildOf } from './model.ts';
-import {
-  commandsLike,
-  type Field,
-  findTyped,
-  offers,
-  readFile,
-  readOptions,
-  readValues,
-  valuesSoFar,
-} from './options.ts';
-import { change, currentChannelId, draw, drawAtOnce, follow, interact, notify, ui } from './screen.ts';
-import { keep } from './session.ts';
-import {
-  activeItem,
-  clearList,
-  closeList,
-  isListed,
-  listAttributes,
-  listView,
-  moveInList,
-  showList,
-  showSoon,
-} from './suggestions.ts';
+import { type Field, findTyped, readValues } from './options.ts';
+import { change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
+import { activeItem, closeList, isListed, listAttributes, listView, moveInList, showList } from './suggestions.ts';
 
-const SHOWN_MAX = 25;
 /** Discord's limit for a message's text. */
 const MESSAGE_MAX = 2_000;
 /** The counter shows from here on. */
 const MESSAGE_NEAR_MAX = 1_800;
 const LINES_SHOWN_MAX = 8;
-
-let text = '';
-let command: Command | undefined;
-let fields: Field[] = [];
-/** The name of the option that has the focus. */
-let focused = '';
-let error = '';
-
-/** A reload keeps the typed text, but not a chosen file: the browser does not return it again. */
-keep(
-  'composer',
-  () => (command ? typedLine(command, fields) : text),
-  (line) => {
-    if (line !== '') onText(line, false);
-  },
-);
-
-function typedLine({ label }: Command, typed: readonly Field[]): string {
-  const options = typed.filter((field) => field.text !== '' && field.option.type !== Option.Attachment);
-  return [`/${label}`, ...options.map((field) => `${field.option.label}:${field.text}`), ''].join(' ');
-}
 
 /** Draws the composer with its list of suggestions. */
 export function composerView(): TemplateResult {
@@ -64,10 +24,10 @@ export function composerView(): TemplateResult {
   if (!channel || !guild) return html`<div class="composer"></div>`;
   return html`<form class="composer" @submit=${onSubmit} @keydown=${onKey}>
     ${listView()}
-    ${error ? html`<p class="error" role="alert">${error}</p>` : nothing}
-    ${command ? guideView(command) : nothing}
+    ${draft.error ? html`<p class="error" role="alert">${draft.error}</p>` : nothing}
+    ${draft.command ? guideView(draft.command) : nothing}
     <div class="line">
-      ${command ? commandLine(command, guild) : textLine(channel.name)}
+      ${draft.command ? commandLine(draft.command, guild) : textLine(channel.name)}
       <button class="send" type="submit" aria-label="Send">
         <svg viewBox="0 0 24 24" aria-hidden="true"><path fill="currentColor" d="M3 20V4l19 8Zm2-3 11.800-5L5 7v3.500l6 1.500-6 1.500Z"/></svg>
       </button>
@@ -77,7 +37,7 @@ export function composerView(): TemplateResult {
 
 /** Draws the description of the focused option, which must be readable without a pointer. */
 function guideView(chosen: Command): TemplateResult {
-  const option = chosen.options.find(({ name }) => name === focused);
+  const option = chosen.options.find(({ name }) => name === draft.focused);
   return html`<p class="guide" aria-hidden="true">
     <b>${option ? option.label : `/${chosen.label}`}</b> ${option ? option.description : chosen.description}
   </p>`;
@@ -85,15 +45,15 @@ function guideView(chosen: Command): TemplateResult {
 
 function textLine(channel: string): TemplateResult {
   const { controls, active: descendant } = listAttributes();
-  const left = MESSAGE_MAX - text.length;
+  const left = MESSAGE_MAX - draft.text.length;
   const counter =
-    text.length < MESSAGE_NEAR_MAX
+    draft.text.length < MESSAGE_NEAR_MAX
       ? nothing
       : html`<span class="counter ${left < 0 ? 'over' : ''}" role="status" aria-label="${left} characters left">${left}</span>`;
-  return html`<textarea id="composer" class="text" autocomplete="off" rows=${linesOf(text)}
+  return html`<textarea id="composer" class="text" autocomplete="off" rows=${linesOf(draft.text)}
     aria-label="Message #${channel}. Type / for commands" aria-autocomplete="list" aria-haspopup="listbox"
     aria-controls=${controls} aria-activedescendant=${descendant}
-    placeholder="Message #${channel} or type /" .value=${live(text)}
+    placeholder="Message #${channel} or type /" .value=${live(draft.text)}
     @input=${(event: InputEvent) => onText((event.target as HTMLTextAreaElement).value)}
     @blur=${closeList}></textarea>${counter}`;
 }
@@ -101,13 +61,13 @@ function textLine(channel: string): TemplateResult {
 const linesOf = (value: string): number => Math.min(LINES_SHOWN_MAX, value.split('\n').length);
 
 function commandLine(chosen: Command, guild: GuildState): TemplateResult {
-  const missing = chosen.options.filter(({ name }) => !fields.some(({ option }) => option.name === name));
+  const missing = chosen.options.filter(({ name }) => !draft.fields.some(({ option }) => option.name === name));
   const more = html`<button type="button" class="add" aria-haspopup="listbox" @click=${() => offerOptions(missing)}
     @blur=${closeList}>+ ${missing.length} optional</button>`;
   return html`<div class="command" role="group" aria-label="Command /${chosen.label}">
     <span class="path">/${chosen.label}</span>
     ${repeat(
-      fields,
+      draft.fields,
       ({ option }) => option.name,
       (field) => fieldView(field, guild),
     )}
@@ -132,7 +92,7 @@ function fieldView(field: Field, guild: GuildState): TemplateResult {
   const { expanded, controls, active: descendant } = listAttributes();
   const id = `option-${option.name}`;
   const onFocus = (): void => {
-    focused = option.name;
+    draft.focused = option.name;
     if (option.type === Option.Attachment) draw();
     else suggest(field, guild);
   };
@@ -151,158 +111,6 @@ function fieldView(field: Field, guild: GuildState): TemplateResult {
   return html`<label class="option" for=${id}><span>${option.label}</span>${input}</label>`;
 }
 
-function onText(value: string, isTyped = true): void {
-  text = value;
-  error = '';
-  clearList();
-  const guild = guildOf(ui.guildId);
-  if (guild && value.startsWith('/')) {
-    const commands = commandsFor(guild, ui.userId);
-    const typed = findTyped(commands, value.slice(1));
-    if (typed) {
-      choose(typed.command, typed.rest, isTyped);
-      return;
-    }
-    const items = commandsLike(commands, value.slice(1))
-      .slice(0, SHOWN_MAX)
-      .map((one) => ({ label: `/${one.label}`, detail: one.description, pick: () => choose(one, '') }));
-    if (isTyped) showList(items, true);
-  }
-  draw();
-}
-
-/** Puts a command on the line; `rest`: the text after it: `address:0x… label:Treasury`. */
-function choose(chosen: Command, rest: string, isTyped = true): void {
-  command = chosen;
-  focused = '';
-  text = '';
-  clearList();
-  const written = readOptions(chosen, rest);
-  fields = chosen.options
-    .filter((option) => option.required || written.has(option.name))
-    .map((option) => ({ option, text: written.get(option.name) ?? '', picked: undefined }));
-  if (isTyped) focusNext();
-}
-
-function addField(option: CommandOption): void {
-  fields = [...fields, { option, text: '', picked: undefined }];
-  clearList();
-  drawAtOnce(() => focusField(option));
-}
-
-const focusField = ({ name }: CommandOption): void => document.getElementById(`option-${name}`)?.focus();
-
-/** Focuses the first empty option, or the send button. */
-function focusNext(): void {
-  const empty = fields.find((field) => field.text === '' && !field.picked) ?? fields.at(-1);
-  drawAtOnce(() => {
-    if (empty) focusField(empty.option);
-    else document.querySelector<HTMLElement>('.composer .send')?.focus();
-  });
-}
-
-function leave(): void {
-  command = undefined;
-  fields = [];
-  focused = '';
-  text = '';
-  error = '';
-  closeList();
-  drawAtOnce(() => document.getElementById('composer')?.focus());
-}
-
-function onField(field: Field, guild: GuildState, value: string): void {
-  field.text = value;
-  if (field.picked?.text !== value) field.picked = undefined;
-  error = '';
-  suggest(field, guild);
-  draw();
-}
-
-/** A one-line input drops line breaks silently; lists of addresses need a separator. */
-function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
-  const pasted = event.clipboardData?.getData('text') ?? '';
-  if (!pasted.includes('\n')) return;
-  event.preventDefault();
-  const input = event.target as HTMLInputElement;
-  input.setRangeText(
-    pasted.replaceAll(/\s*\n\s*/g, ' ').trim(),
-    input.selectionStart ?? 0,
-    input.selectionEnd ?? 0,
-    'end',
-  );
-  onField(field, guild, input.value);
-}
-
-/** Fills the list for an option. Enter and Tab take the first item, unless the field is complete already. */
-function suggest(field: Field, guild: GuildState): void {
-  const { option } = field;
-  const wanted = field.text.toLowerCase();
-  const isComplete = (choices: readonly (readonly [label: string, value: OptionInput])[]): boolean =>
-    field.picked !== undefined ||
-    choices.some(([label, value]) => label.toLowerCase() === wanted || (wanted !== '' && value === field.text));
-  const itemOf = ([label, value, detail]: readonly [string, OptionInput, string]) => ({
-    label,
-    detail,
-    pick: () => pick(field, label, value),
-  });
-  if ('autocomplete' in option && option.autocomplete) {
-    showSoon(
-      () => complete(field),
-      (state) => {
-        if (state?.failure) error = state.failure;
-        const choices = (state?.choices ?? []).map(({ name, value }) => [name, value, ''] as const);
-        return { items: choices.map(itemOf), takesFirst: !isComplete(choices.map(([name, value]) => [name, value])) };
-      },
-    );
-    draw();
-    return;
-  }
-  const offered = offers(option, guild);
-  const fitting = field.picked ? offered : offered.filter(([label]) => label.toLowerCase().includes(wanted));
-  const takesFirst = !isComplete(offered.map(([label, value]) => [label, value]));
-  showList(fitting.slice(0, SHOWN_MAX).map(itemOf), takesFirst);
-  draw();
-}
-
-/** Asks the bot for suggestions. */
-async function complete(field: Field): Promise<InteractionState | undefined> {
-  const guild = guildOf(ui.guildId);
-  if (!command || !guild) return undefined;
-  const others = valuesSoFar(
-    fields.filter((one) => one !== field),
-    guild,
-  );
-  const name = field.option.name;
-  const request = {
-    kind: 'autocomplete' as const,
-    userId: ui.userId,
-    channelId: currentChannelId(),
-    name: command.path,
-    options: { ...others, [name]: field.picked ? '' : field.text },
-    focused: name,
-  };
-  return interact(request).catch(() => undefined);
-}
-
-function pick(field: Field, label: string, value: OptionInput): void {
-  field.text = label;
-  field.picked = { text: label, value };
-  clearList();
-  const another = fields.some((one) => one.text === '' && !one.picked);
-  if (another) focusNext();
-  else draw();
-}
-
-async function onFile(field: Field, event: Event): Promise<void> {
-  const file = (event.target as HTMLInputElement).files?.[0];
-  if (!file) return;
-  const value = await readFile(file);
-  field.text = file.name;
-  field.picked = { text: file.name, value };
-  draw();
-}
-
 function onKey(event: KeyboardEvent): void {
   if (event.isComposing) return;
   const { key } = event;
@@ -314,35 +122,21 @@ function onKey(event: KeyboardEvent): void {
     void sendText();
   } else if (key === 'Escape' && isListed()) {
     closeList();
-  } else if (key === 'Escape' && command) {
+  } else if (key === 'Escape' && draft.command) {
     leave();
-  } else if (key === 'Backspace' && command && (event.target as HTMLInputElement).value === '') {
+  } else if (key === 'Backspace' && draft.command && (event.target as HTMLInputElement).value === '') {
     dropField(event.target as HTMLInputElement);
   } else return;
   event.preventDefault();
 }
 
-/** Backspace in an empty option removes it if it is optional; in the first one it leaves the command. */
-function dropField(input: HTMLInputElement): void {
-  const at = fields.findIndex(({ option }) => input.id === `option-${option.name}`);
-  if (at > 0 && !fields[at]!.option.required) {
-    fields = fields.toSpliced(at, 1);
-    const previous = fields[at - 1]!;
-    drawAtOnce(() => focusField(previous.option));
-  } else if (at === 0) {
-    const typed = `/${command!.label}`;
-    leave();
-    onText(typed);
-  }
-}
-
 function onSubmit(event: SubmitEvent): void {
   event.preventDefault();
-  void (command ? sendCommand(command) : sendText());
+  void (draft.command ? sendCommand(draft.command) : sendText());
 }
 
 async function sendText(): Promise<void> {
-  const content = text.trim();
+  const content = draft.text.trim();
   if (content === '') return;
   if (content.startsWith('/')) {
     const guild = guildOf(ui.guildId);
@@ -352,14 +146,14 @@ async function sendText(): Promise<void> {
       if (typed.command.options.every(({ required }) => !required)) await sendCommand(typed.command);
       return;
     }
-    error = `There is no command ${content.split(' ')[0]} for you here.`;
+    draft.error = `There is no command ${content.split(' ')[0]} for you here.`;
     return draw();
   }
   if (content.length > MESSAGE_MAX) {
-    error = `A message has at most ${MESSAGE_MAX.toLocaleString('en-US')} characters. This one has ${content.length.toLocaleString('en-US')}.`;
+    draft.error = `A message has at most ${MESSAGE_MAX.toLocaleString('en-US')} characters. This one has ${content.length.toLocaleString('en-US')}.`;
     return draw();
   }
-  text = '';
+  draft.text = '';
   ui.following = true;
   await change({ do: 'message.send', channelId: currentChannelId(), userId: ui.userId, content }, '');
   draw();
@@ -368,14 +162,14 @@ async function sendText(): Promise<void> {
 async function sendCommand(chosen: Command): Promise<void> {
   const guild = guildOf(ui.guildId);
   if (!guild) return;
-  const read = readValues(fields, guild);
+  const read = readValues(draft.fields, guild);
   if ('fault' in read) {
-    error = read.fault;
+    draft.error = read.fault;
     return drawAtOnce(() => focusField(read.option));
   }
   ui.following = true;
   const who = { userId: ui.userId, channelId: currentChannelId() };
-  const typed = fields;
+  const typed = draft.fields;
   leave();
   try {
     follow(await interact({ kind: 'command', ...who, name: chosen.path, options: read.values }));
@@ -383,21 +177,4 @@ async function sendCommand(chosen: Command): Promise<void> {
     restore(chosen, typed, (refused as Error).message);
   }
   draw();
-}
-
-/** Restores a refused command with its typed text, unless the line has something else by now. */
-function restore(chosen: Command, typed: Field[], reason: string): void {
-  if (command || text !== '') {
-    notify(reason, true);
-    return;
-  }
-  command = chosen;
-  fields = typed;
-  error = reason;
-  const wrong = typed.find(({ option }) => reason.includes(option.name)) ?? typed[0];
-  drawAtOnce(() => {
-    if (!wrong) return;
-    focusField(wrong.option);
-    closeList();
-  });
 }
