@@ -1,6 +1,7 @@
 import { type Driver, rpcOf } from './driver.ts';
 import { createHoldings } from './holdings.ts';
-import { createPlans, type Planned } from './plans.ts';
+import type { Planned } from './plan-tools.ts';
+import { createPlans } from './plans.ts';
 import type { World } from './setup.ts';
 import type { Chain, Mined } from './types.ts';
 

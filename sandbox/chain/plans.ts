@@ -1,52 +1,21 @@
 /** Turns requests into transactions, and makes sure beforehand that they can succeed. */
-import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
+
+import { formatEther, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
 import { callData } from './contracts.ts';
-import type { Call } from './driver.ts';
 import type { Holdings } from './holdings.ts';
-import { nameOf, SUPPLY_IDS, shortId, type World } from './setup.ts';
-import {
-  type Address,
-  type Chain,
-  type Erc20Name,
-  type Erc721Name,
-  type Party,
-  type TransferRequest,
-  WALLET_NAMES,
-  type WalletName,
-} from './types.ts';
+import { createBursts } from './plan-burst.ts';
+import { createSupplyPlans } from './plan-supply.ts';
+import { createPlanTools, type Planned } from './plan-tools.ts';
+import { SUPPLY_IDS, shortId, type World } from './setup.ts';
+import type { Address, Chain, Party, TransferRequest } from './types.ts';
 
-/** A transaction that is ready to be sent, its summary, and the NFTs that it moves. */
-export interface Planned {
-  call: Call;
-  summary: string;
-  /** `from` is absent for a mint, `to` for a burn. */
-  pieces?: { token: Erc721Name; from?: Address; to?: Address; ids: readonly bigint[] };
-}
-
-const MAX_BURST = 500;
 const MAX_SWEEP = 50;
 
 /** Returns the planner of a chain: each method returns what is to be sent. Default amounts differ from one transfer to the next. */
 export function createPlans(world: World, holdings: Holdings) {
   const { tokens, contracts } = world;
-  let count = 0;
-  const step = (): bigint => {
-    count += 1;
-    return BigInt(count % 10);
-  };
-  const addressOf = (party: Party): Address =>
-    party.startsWith('0x') ? getAddress(party) : world.wallets[party as WalletName];
-  const name = (party: Party): string => nameOf(world, party);
-  const amountText = (token: Erc20Name, amount: bigint): string => {
-    const { symbol, decimals } = tokens[token];
-    const what = { dollar: symbol, bell: symbol, hostile: 'of a hostile token', fake: `of a fake ${symbol}` };
-    return `${formatUnits(amount, decimals)} ${what[token]}`;
-  };
-  const smallAmount = (token: Erc20Name): bigint => {
-    const { decimals } = tokens[token];
-    return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
-  };
-
+  const tools = createPlanTools(world);
+  const { addressOf, name, amountText, smallAmount, step } = tools;
   async function transfer(request: TransferRequest): Promise<Planned> {
     const from = addressOf(request.from);
     const to = addressOf(request.to);
@@ -92,54 +61,6 @@ export function createPlans(world: World, holdings: Holdings) {
     }
   }
 
-  /**
-   * Plans transfers of all kinds for one block. Each sender spends only what it holds before the block: where a token
-   * runs short, coins are sent instead.
-   */
-  async function burst(size: number, between?: { from: Party; to: Party }): Promise<Planned[]> {
-    if (!Number.isInteger(size) || size < 1 || size > MAX_BURST)
-      throw new RangeError(`A burst has 1 to ${MAX_BURST} transfers.`);
-    const others = WALLET_NAMES.filter((wallet) => wallet !== 'Treasury');
-    const budget = createBudget(holdings);
-    const planned: Planned[] = [];
-    for (let index = 0; index < size; index++) {
-      const other = others[index % others.length] as WalletName;
-      const pair = between ?? (index % 3 === 2 ? { from: 'Treasury', to: other } : { from: other, to: 'Treasury' });
-      planned.push(await transfer(await mixed(index, pair, budget)));
-    }
-    const coins = Map.groupBy(planned, ({ call }) => call.from);
-    for (const [from, calls] of coins)
-      await holdings.coins(
-        from,
-        calls.reduce((sum, { call }) => sum + (call.value ?? 0n), 0n),
-      );
-    return planned;
-  }
-
-  async function mixed(index: number, pair: { from: Party; to: Party }, budget: Budget): Promise<TransferRequest> {
-    const from = addressOf(pair.from);
-    const kind = (['dollar', 'native', 'bell', 'internal', 'supplies', 'keys'] as const)[index % 6]!;
-    switch (kind) {
-      case 'native':
-      case 'internal':
-        return { kind, ...pair };
-      case 'dollar':
-      case 'bell': {
-        const amount = smallAmount(kind);
-        if (await budget(kind, from, amount)) return { kind: 'erc20', token: kind, amount, ...pair };
-        break;
-      }
-      case 'supplies': {
-        const amount = 1n + (step() % 5n);
-        if (await budget('supplies', from, amount)) return { kind: 'erc1155', amount, ...pair };
-        break;
-      }
-      case 'keys':
-        if (holdings.has('keys', from)) return { kind: 'erc721', ...pair };
-    }
-    return { kind: 'native', ...pair };
-  }
-
   async function swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
     const from = addressOf(who);
     const bought = (amount * 10n ** 12n * 8n) / 10n;
@@ -168,48 +89,6 @@ export function createPlans(world: World, holdings: Holdings) {
     };
   }
 
-  async function mint({ to, token = 'dollar', amount }: Parameters<Chain['mint']>[0]): Promise<Planned> {
-    const receiver = addressOf(to);
-    const { type, symbol, decimals } = tokens[token];
-    const summary = (what: string): string => `${what} is minted to ${name(to)}`;
-    if (token === 'keys' || token === 'names') {
-      const id = holdings.freshId(token);
-      return {
-        call: holdings.mint(token, [receiver, id]),
-        summary: summary(`${symbol} #${shortId(id)}`),
-        pieces: { token, to: receiver, ids: [id] },
-      };
-    }
-    const value = amount ?? (type === 'ERC-20' ? parseUnits('500', decimals) : 5n);
-    if (token === 'supplies') {
-      const [id] = SUPPLY_IDS;
-      return { call: holdings.mint(token, [receiver, id, value]), summary: summary(`${value} × ${symbol} #${id}`) };
-    }
-    return { call: holdings.mint(token, [receiver, value]), summary: summary(amountText(token, value)) };
-  }
-
-  async function burn({ from: party, token = 'dollar', amount }: Parameters<Chain['burn']>[0]): Promise<Planned> {
-    const from = addressOf(party);
-    const { address, type, symbol, decimals } = tokens[token];
-    const summary = (what: string): string => `${name(party)} burns ${what}`;
-    await holdings.coins(from);
-    if (token === 'keys' || token === 'names') {
-      const [id] = (await holdings.take(token, from, 1)) as [bigint];
-      const call = { from, to: address, data: callData('Collectible', 'burn', [id]) };
-      return { call, summary: summary(`${symbol} #${shortId(id)}`), pieces: { token, from, ids: [id] } };
-    }
-    const value = amount ?? (type === 'ERC-20' ? parseUnits('20', decimals) : 2n);
-    if (token === 'supplies') {
-      const [id] = SUPPLY_IDS;
-      await holdings.erc1155(from, id, value);
-      const call = { from, to: address, data: callData('Supplies', 'burn', [id, value]) };
-      return { call, summary: summary(`${value} × ${symbol} #${id}`) };
-    }
-    await holdings.erc20(token, from, value);
-    const call = { from, to: address, data: callData('Coin', 'burn', [value]) };
-    return { call, summary: summary(amountText(token, value)) };
-  }
-
   async function twins({ from: party, to, amount = parseUnits('40', 6) }: Parameters<Chain['twins']>[0]) {
     const from = addressOf(party);
     await holdings.coins(from);
@@ -223,11 +102,10 @@ export function createPlans(world: World, holdings: Holdings) {
 
   return {
     transfer,
-    burst,
+    burst: createBursts(holdings, tools, transfer),
     swap,
     sweep,
-    mint,
-    burn,
+    ...createSupplyPlans(world, holdings, tools),
     twins,
     /** Records who holds the NFTs afterwards: the receiver, or the sender when the transaction failed. */
     settle(pieces: Planned['pieces'], owner: Address | undefined): void {
@@ -239,22 +117,5 @@ export function createPlans(world: World, holdings: Holdings) {
       const middle = keccak256(toBytes(`${model} ${step()}`)).slice(2, 34);
       return getAddress(`${model.slice(0, 6)}${middle}${model.slice(-4)}`);
     },
-  };
-}
-
-/** Returns whether an address can still spend the amount in this block, and reserves it if so. */
-type Budget = (token: 'dollar' | 'bell' | 'supplies', owner: Address, amount: bigint) => Promise<boolean>;
-
-function createBudget(holdings: Holdings): Budget {
-  const left = new Map<string, bigint>();
-  return async (token, owner, amount) => {
-    const key = `${token} ${owner}`;
-    const has =
-      left.get(key) ??
-      (token === 'supplies'
-        ? await holdings.balance(token, owner, SUPPLY_IDS[0])
-        : await holdings.balance(token, owner));
-    left.set(key, has >= amount ? has - amount : has);
-    return has >= amount;
   };
 }

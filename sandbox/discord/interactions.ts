@@ -1,39 +1,16 @@
 /** Interactions from a person's action to the last followup: tokens, deadlines, states, and who waits for them. */
 import { randomBytes } from 'node:crypto';
-import { MessageFlags } from 'discord.js';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
+import { createEntries, type Entry, stateOf } from './entries.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Gateway } from './gateway.ts';
-import type { Json } from './validate.ts';
-import type { Channel, User, World } from './world.ts';
+import type { World } from './world.ts';
 
 const ACK_MS = 3000;
 const LIFE_MS = 15 * 60_000;
-const KEPT = 2000;
-
-/** A stored interaction. */
-export interface Entry {
-  id: string;
-  token: string;
-  kind: InteractionRequest['kind'];
-  prepared: Prepared;
-  user: User;
-  channel: Channel;
-  at: number;
-  status: InteractionState['status'];
-  responseType: number | null;
-  ackMs: number | null;
-  original: MessageState | null;
-  followups: MessageState[];
-  modal: Json;
-  choices: Json;
-  failure: string | null;
-  stopDeadline: () => void;
-  waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
-}
 
 /** A pending interaction. */
 export interface Interaction {
@@ -46,33 +23,6 @@ export interface Interaction {
   acknowledged(): Promise<InteractionState>;
   /** Resolves when it has failed or has a reply that is more than "thinking…". */
   final(): Promise<InteractionState>;
-}
-
-/** Whether the reply still shows "thinking…". */
-export function isLoading({ original }: Entry): boolean {
-  return original !== null && !original.deleted && ((original.message.flags ?? 0) & MessageFlags.Loading) !== 0;
-}
-
-/** Returns what others see of an interaction. */
-function stateOf(entry: Entry): InteractionState {
-  return {
-    id: entry.id,
-    kind: entry.kind,
-    name: entry.prepared.name,
-    userId: entry.user.id,
-    channelId: entry.channel.id,
-    guildId: entry.channel.guildId,
-    at: new Date(entry.at).toISOString(),
-    status: entry.status,
-    responseType: entry.responseType,
-    ackMs: entry.ackMs,
-    loading: isLoading(entry),
-    reply: entry.original,
-    followups: [...entry.followups],
-    modal: entry.modal,
-    choices: entry.choices,
-    failure: entry.failure,
-  };
 }
 
 /** The interactions of one stand-in. */
@@ -92,11 +42,9 @@ export function createInteractions({
   gateway: Gateway;
   nextId: () => string;
 }) {
-  const entries = new Map<string, Entry>();
-  const byToken = new Map<string, Entry>();
-  const byMessage = new Map<string, Entry>();
+  const entries = createEntries();
   events.on((event) => {
-    const owner = event.type === 'message' ? byMessage.get(event.message.id) : undefined;
+    const owner = event.type === 'message' ? entries.ofMessage(event.message.id) : undefined;
     if (owner) changed(owner);
   });
 
@@ -123,9 +71,7 @@ export function createInteractions({
       stopDeadline: clock.after(ACK_MS, () => fail(entry)),
       waiting: new Set(),
     };
-    entries.set(id, entry);
-    byToken.set(token, entry);
-    prune();
+    entries.add(entry);
     changed(entry);
     gateway.dispatch(
       'INTERACTION_CREATE',
@@ -154,13 +100,9 @@ export function createInteractions({
     return stateOf(entry);
   }
 
-  function has(id: string): boolean {
-    return entries.has(id);
-  }
-
   /** Returns the last 100, oldest first. */
   function states(): InteractionState[] {
-    return [...entries.keys()].slice(-100).map((id) => state(id));
+    return entries.all().slice(-100).map(stateOf);
   }
 
   /** Returns the message of the component that opened a form. */
@@ -195,7 +137,7 @@ export function createInteractions({
 
   /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
   function alive(token: string): Entry {
-    const entry = byToken.get(token);
+    const entry = entries.ofToken(token);
     if (!entry || clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
     if (entry.status !== 'acknowledged') throw errors.unknownWebhook();
     return entry;
@@ -211,7 +153,7 @@ export function createInteractions({
 
   /** Reports changes of this message as changes of the interaction. */
   function follow(entry: Entry, message: MessageState): void {
-    byMessage.set(message.id, entry);
+    entries.follow(entry, message);
   }
 
   /** Reports an interaction's state to the listeners and to those who wait for it. */
@@ -222,8 +164,8 @@ export function createInteractions({
 
   function forget(): void {
     failWaiting(new Error('The stand-in has deleted this interaction.'));
-    for (const entry of entries.values()) entry.stopDeadline();
-    for (const map of [entries, byToken, byMessage]) map.clear();
+    for (const entry of entries.all()) entry.stopDeadline();
+    entries.clear();
   }
 
   function close(): void {
@@ -231,18 +173,9 @@ export function createInteractions({
   }
 
   function failWaiting(error: Error): void {
-    for (const { waiting } of entries.values()) {
+    for (const { waiting } of entries.all()) {
       for (const { fail } of waiting) fail(error);
       waiting.clear();
-    }
-  }
-
-  function prune(): void {
-    for (const [id, entry] of entries) {
-      if (entries.size <= KEPT) return;
-      entries.delete(id);
-      byToken.delete(entry.token);
-      for (const message of [entry.original, ...entry.followups]) if (message) byMessage.delete(message.id);
     }
   }
 
@@ -252,5 +185,19 @@ export function createInteractions({
     changed(entry);
   }
 
-  return { begin, state, has, states, sourceOf, until, waiting, alive, acknowledge, follow, changed, forget, close };
+  return {
+    begin,
+    state,
+    has: entries.has,
+    states,
+    sourceOf,
+    until,
+    waiting,
+    alive,
+    acknowledge,
+    follow,
+    changed,
+    forget,
+    close,
+  };
 }

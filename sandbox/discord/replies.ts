@@ -2,8 +2,9 @@
 import { InteractionResponseType as Answer, InteractionType, MessageFlags, MessageType } from 'discord.js';
 import { checkAnswer } from './answer-rules.ts';
 import type { MessageState } from './control.ts';
+import { type Entry, isLoading } from './entries.ts';
 import { errors } from './errors.ts';
-import { type Entry, type Interactions, isLoading } from './interactions.ts';
+import type { Interactions } from './interactions.ts';
 import { checkMessage, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
 import { apiUser } from './objects.ts';

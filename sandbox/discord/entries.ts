@@ -1,0 +1,91 @@
+/** The interactions that the stand-in remembers. */
+import { MessageFlags } from 'discord.js';
+import type { Prepared } from './answer-rules.ts';
+import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
+import type { Json } from './validate.ts';
+import type { Channel, User } from './world.ts';
+
+const KEPT = 2000;
+
+/** A stored interaction. */
+export interface Entry {
+  id: string;
+  token: string;
+  kind: InteractionRequest['kind'];
+  prepared: Prepared;
+  user: User;
+  channel: Channel;
+  at: number;
+  status: InteractionState['status'];
+  responseType: number | null;
+  ackMs: number | null;
+  original: MessageState | null;
+  followups: MessageState[];
+  modal: Json;
+  choices: Json;
+  failure: string | null;
+  stopDeadline: () => void;
+  waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
+}
+
+/** Whether the reply still shows "thinking…". */
+export function isLoading({ original }: Entry): boolean {
+  return original !== null && !original.deleted && ((original.message.flags ?? 0) & MessageFlags.Loading) !== 0;
+}
+
+/** Returns what others see of an interaction. */
+export function stateOf(entry: Entry): InteractionState {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    name: entry.prepared.name,
+    userId: entry.user.id,
+    channelId: entry.channel.id,
+    guildId: entry.channel.guildId,
+    at: new Date(entry.at).toISOString(),
+    status: entry.status,
+    responseType: entry.responseType,
+    ackMs: entry.ackMs,
+    loading: isLoading(entry),
+    reply: entry.original,
+    followups: [...entry.followups],
+    modal: entry.modal,
+    choices: entry.choices,
+    failure: entry.failure,
+  };
+}
+
+/** Creates the memory of interactions: the newest, by id, token and message. */
+export function createEntries() {
+  const byId = new Map<string, Entry>();
+  const byToken = new Map<string, Entry>();
+  const byMessage = new Map<string, Entry>();
+
+  function prune(): void {
+    for (const [id, entry] of byId) {
+      if (byId.size <= KEPT) return;
+      byId.delete(id);
+      byToken.delete(entry.token);
+      for (const message of [entry.original, ...entry.followups]) if (message) byMessage.delete(message.id);
+    }
+  }
+
+  return {
+    add(entry: Entry): void {
+      byId.set(entry.id, entry);
+      byToken.set(entry.token, entry);
+      prune();
+    },
+    get: (id: string): Entry | undefined => byId.get(id),
+    has: (id: string): boolean => byId.has(id),
+    /** Returns all, oldest first. */
+    all: (): Entry[] => [...byId.values()],
+    ofToken: (token: string): Entry | undefined => byToken.get(token),
+    ofMessage: (messageId: string): Entry | undefined => byMessage.get(messageId),
+    /** Remembers that a message belongs to an interaction. */
+    follow: (entry: Entry, message: MessageState): void => void byMessage.set(message.id, entry),
+    clear(): void {
+      for (const map of [byId, byToken, byMessage]) map.clear();
+    },
+  };
+}
