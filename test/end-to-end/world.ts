@@ -40,8 +40,9 @@ export interface WholeWorld {
 }
 
 export async function startWholeWorld(): Promise<WholeWorld> {
-  const directory = mkdtempSync(join(tmpdir(), 'ledgerbell-'));
-  const chain = await startChain();
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.adopt(mkdtempSync(join(tmpdir(), 'ledgerbell-')), (it) => rmSync(it, { recursive: true }));
+  const chain = stack.adopt(await startChain(), (it) => it.close());
   let ahead = 0;
   const services = await startServices({
     clock: { ...systemClock, now: () => Date.now() + ahead },
@@ -52,9 +53,11 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     pollMs: 50,
     cataloged: [chain.tokens.dollar.address, chain.tokens.bell.address],
   });
+  stack.defer(() => services.close());
   // Its time stands still: how long a busy machine takes to answer is measured where it matters.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
-  let bot: ChildProcess;
+  stack.defer(() => discord.close());
+  let bot: ChildProcess | undefined;
   let log = '';
   const [port] = await freePorts(1);
   let opsUrl = '';
@@ -94,6 +97,11 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     const urls = await started.promise;
     opsUrl = urls.ops;
   };
+  stack.defer(async () => {
+    if (bot?.exitCode !== null || bot.signalCode !== null) return;
+    bot.kill('SIGKILL');
+    await once(bot, 'exit');
+  });
   await startBot();
   await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
 
@@ -111,6 +119,8 @@ export async function startWholeWorld(): Promise<WholeWorld> {
   const webhookId = String(webhook._id ?? webhook.webhookId);
   await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury, chain.wallets.Payroll] });
 
+  const ends = stack.move();
+
   return {
     chain,
     services,
@@ -127,20 +137,11 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       services.notification!.setFaults({});
     },
     async stopBot(signal) {
-      const ended = once(bot, 'exit');
-      bot.kill(signal);
+      const ended = once(bot!, 'exit');
+      bot!.kill(signal);
       const [code] = (await ended) as [number | null];
       return code;
     },
-    async close() {
-      if (bot.exitCode === null && bot.signalCode === null) {
-        bot.kill('SIGKILL');
-        await once(bot, 'exit');
-      }
-      await services.close();
-      await discord.close();
-      await chain.close();
-      rmSync(directory, { recursive: true });
-    },
+    close: () => ends.disposeAsync(),
   };
 }

@@ -17,6 +17,7 @@ import { CHANNEL, post, startHere } from './app.ts';
 const MINUTE = 60_000;
 const OWN_TOKEN = 'path-token-of-the-server';
 
+let stack: AsyncDisposableStack;
 let directory: string;
 let file: string;
 let discord: Discord;
@@ -26,9 +27,10 @@ let minute: () => void;
 let restart: () => Promise<void>;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'deadletters-'));
+  stack = new AsyncDisposableStack();
+  directory = stack.adopt(mkdtempSync(join(tmpdir(), 'deadletters-')), (it) => rmSync(it, { recursive: true }));
   file = join(directory, 'bot.sqlite');
-  discord = await startDiscord({ limits: 'none' });
+  discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
   const looks: (() => void)[] = [];
   const clock: Clock = {
     now: systemClock.now,
@@ -43,16 +45,13 @@ beforeEach(async () => {
   };
   const start = () => startHere(file, discord, clock);
   app = await start();
+  stack.defer(() => app.close());
   restart = async () => {
     await app.close();
     app = await start();
   };
 });
-afterEach(async () => {
-  await app.close();
-  await discord.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => stack.disposeAsync());
 
 const store = () => app.internals.store;
 

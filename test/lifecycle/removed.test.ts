@@ -14,7 +14,7 @@ const { harbor, orchid } = seed;
 /** The path token of the server's own project. */
 const OWN = 'path-token-of-the-server';
 
-let directory: string;
+let stack: AsyncDisposableStack;
 let file: string;
 let discord: Discord;
 let app: App | null;
@@ -31,16 +31,16 @@ const clock: Clock = {
 };
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'removed-'));
-  file = join(directory, 'bot.sqlite');
-  discord = await startDiscord({ limits: 'none' });
+  stack = new AsyncDisposableStack();
+  file = join(
+    stack.adopt(mkdtempSync(join(tmpdir(), 'removed-')), (it) => rmSync(it, { recursive: true })),
+    'bot.sqlite',
+  );
+  discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
+  stack.defer(() => app?.close());
   [later, hourly, app] = [0, [], null];
 });
-afterEach(async () => {
-  await app?.close();
-  await discord.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => stack.disposeAsync());
 
 const store = () => app!.internals.store;
 

@@ -50,9 +50,10 @@ export async function openReceiver({
   maxConnections = 10_000,
   headers,
 }: HarnessOptions = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.adopt(mkdtempSync(join(tmpdir(), 'receiver-')), (it) => rmSync(it, { recursive: true }));
   const file = join(directory, 'test.sqlite');
-  const { store, close: closeStore } = await openStore(file);
+  const { store } = stack.adopt(await openStore(file), (it) => it.close());
   const refused: string[] = [];
   const badSignatures: [scope: number, fault: SignatureFault][] = [];
   const logged: string[] = [];
@@ -81,11 +82,9 @@ export async function openReceiver({
     onReceived: () => undefined,
   });
   const url = new URL(receiver.url);
-  const close = async () => {
-    await receiver.close();
-    await closeStore();
-    rmSync(directory, { recursive: true });
-  };
+  stack.defer(receiver.close);
+  const ends = stack.move();
+  const close = () => ends.disposeAsync();
 
   return {
     file,
