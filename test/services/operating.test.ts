@@ -300,9 +300,13 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   await pay(2n);
   await services.notification.scan();
   expect(services.notification.pending()).toBe(1);
+  const steps: string[] = [];
+  const stop = services.notification.onProgress(({ type }) => steps.push(type));
   services.notification.setFaults({ paused: false });
+  stop();
+  // Attempts begin in the same moment.
+  expect(steps).toEqual([]);
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(403);
-  expect(here.receiver.received).toEqual([]);
   projects = [{ ...harbor, secret: 'new', otherSecrets: [harbor.secret] }];
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(200);
   services.clock.advance(60_000);
