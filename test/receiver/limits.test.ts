@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
+import { createOps } from '../../src/receiver/ops.ts';
 import { indexTokens } from '../../src/receiver/token-index.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
@@ -194,6 +195,12 @@ describe('connections', () => {
     expect(strangers.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
     expect(receiver.refused).toEqual([]);
   });
+});
+
+it('caps the connections of the operations server and the time for their headers', async () => {
+  const ops = createOps({ scrape: async () => ({ contentType: '', text: '' }), readiness: async () => ({}) });
+  onTestFinished(() => ops.close());
+  expect(ops.server).toMatchObject({ maxConnections: 100, headersTimeout: 5_000, requestTimeout: 10_000 });
 });
 
 describe('path tokens', () => {
