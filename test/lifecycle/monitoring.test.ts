@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -12,7 +12,7 @@ import { PROCESS } from '../../src/metrics/machine.ts';
 import { REASONS } from '../../src/metrics/receiving.ts';
 import type { Rule } from '../../src/metrics/row.ts';
 import { METRICS } from '../../src/metrics/table.ts';
-import { payment } from '../pipeline/harness.ts';
+import { payment, startPipeline } from '../pipeline/harness.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 
 const NO_PROMTOOL = 'without promtool (Debian’s package prometheus) the rules and /metrics are not checked by it';
@@ -91,6 +91,34 @@ it('names only metrics that exist in rules and panels, and shows each of the bot
   const about = SECTIONS.flatMap(({ panels }) => panels.map((panel) => panel.about)).filter(Boolean);
   const known = [...Object.keys(METRICS).map((name) => `ledgerbell_${name}`), ...Object.keys(PROCESS)];
   expect(about.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+it('responds without what is counted in the database when that fails, and shows that it fails', async () => {
+  const fails = async () => {
+    throw new Error('the database fails');
+  };
+  const pipeline = await startPipeline({
+    store: (real) => ({ ...real, metrics: { ...real.metrics, backlog: fails }, inbox: { ...real.inbox, next: fails } }),
+  });
+  onTestFinished(() => pipeline.close());
+  const answer = await request(`${pipeline.app.ops}/metrics`);
+  const shown = await answer.body.text();
+  expect(answer.statusCode).toBe(200);
+  expect(shown).toMatch(/^ledgerbell_database_ready 0$/m);
+  expect(shown).toMatch(/^ledgerbell_received_total 0$/m);
+  // No figure is better than a wrong one.
+  expect(
+    shown.match(/^ledgerbell_(inbox_waiting|quarantined|outbox_waiting|dead_letters|channels)[ {].*$/gm),
+  ).toBeNull();
+});
+
+it('mounts files that exist, and names the job and the data source alike everywhere', () => {
+  const mounted = [...readFileSync('compose.yaml', 'utf8').matchAll(/- \.\/(\S+?):/g)].map(([, path]) => path!);
+  expect(mounted).toHaveLength(5);
+  expect(mounted.filter((path) => !existsSync(path))).toEqual([]);
+  expect(readFileSync('docs/monitoring/prometheus.yml', 'utf8')).toContain('job_name: ledgerbell\n');
+  const uid = /uid: (\w+)/.exec(readFileSync('docs/monitoring/grafana-datasources.yml', 'utf8'))![1];
+  expect(monitoringFiles()['docs/monitoring/dashboard.json']).toContain(`"uid": "${uid}"`);
 });
 
 it('names each rule once', () => {
@@ -223,6 +251,11 @@ describe.skipIf(!hasPromtool)('promtool', () => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
     return { status, output: stdout + stderr };
   };
+
+  it('finds nothing wrong in the configuration of Prometheus', () => {
+    const { status, output } = promtool(['check', 'config', 'docs/monitoring/prometheus.yml']);
+    expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS: 1 rule files found')]);
+  });
 
   it('finds nothing wrong in /metrics', () => {
     expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
