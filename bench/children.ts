@@ -33,7 +33,7 @@ export async function start<T>(
   });
   const lines = createInterface({ input: child.stdout! });
   const failure = failed(child, file);
-  failure.catch(() => undefined); // Whoever waits for a line hears of it.
+  failure.catch(() => undefined); // The caller that waits for a line gets the error.
   const next = async <A>() => {
     const [line] = (await Promise.race([once(lines, 'line'), failure])) as [string];
     return JSON.parse(line) as A;

@@ -10,7 +10,7 @@ const LAST_WORDS_MS = 200;
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
 
-/** Whoever logs an error logs no more of it than {@link forLog} leaves. */
+/** Errors are logged only as {@link forLog} reduces them. */
 const withoutFields = (error: unknown): unknown => (error instanceof Error ? forLog(error) : error);
 
 /**

@@ -125,7 +125,7 @@ async function catchesUp(): Promise<Row> {
   };
 }
 
-/** 25 requests a second: how long a block of 400 transfers takes, of which 15 % are watched, when one comes every 12 s. */
+/** 25 requests a second: how long a block of 400 transfers takes, 15 % of them watched, when one comes every 12 s. */
 async function frugal(hasBlockReceipts: boolean): Promise<Row> {
   const blocks = 8;
   const here = await world({ transfers: 400, hasBlockReceipts }, { perSecond: 25, pollMs: 1_000 });

@@ -97,7 +97,7 @@ function traces(number: number) {
   }));
 }
 
-/** The answer to a call of a token's name, symbol or decimals. */
+/** The response to a call for a token's name, symbol or decimals. */
 function factOf(data: string): string {
   return data === '0x313ce567' ? word(18) : `${word(32)}${word(4).slice(2)}${'42454c4c'.padEnd(64, '0')}`;
 }

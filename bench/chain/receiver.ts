@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '../children.ts';
 
-/** A receiver as a process of its own, which answers 200 at once and counts. */
+/** A receiver as a separate process, which returns 200 at once and counts. */
 
 /** What has arrived. */
 export interface Arrived {

@@ -56,7 +56,7 @@ function plans({ discord, file, watched, cycleMs }: World): Plan[] {
       } catch {
         // The bot itself holds it for as long.
       }
-      // Closing gives the lock back.
+      // Closing releases the lock.
       setTimeout(() => db.close(), forMs);
     },
   });

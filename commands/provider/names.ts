@@ -31,7 +31,7 @@ export function packed(names: readonly string[], most: number): string {
   return names.map(marked).join(',');
 }
 
-/** The names that fingerprints stand for; null when the category has none such any more. */
+/** The names that fingerprints stand for; null if the category no longer has them. */
 export async function unpacked(names: readonly string[], category: string, discovery: Discovery) {
   if (!names.some(isMarked)) return names;
   const known = new Map((await providerNames(category, discovery)).map((name) => [marked(name), name]));

@@ -171,7 +171,7 @@ function oneName(names: Work['names'], address: AddressText, name: string, line:
   if (!known) names.set(address, { name, line });
 }
 
-/** An empty cell does not take away the name that another line gives. */
+/** An empty cell does not remove the name in another line. */
 function keepNames(plan: Plan, names: Work['names']): void {
   for (const row of plan.changed) if (row.change.label === null && names.has(row.address)) delete row.change.label;
   const changed = plan.changed.filter(({ change }) => Object.keys(change).length > 0);

@@ -6,7 +6,7 @@ import type { OpenStore } from '../store/sqlite/client.ts';
 
 type Part = Readiness[string];
 
-/** `/readyz` answers within two seconds, also when the disk hangs. */
+/** `/readyz` responds within two seconds, also when the disk hangs. */
 const READY_MS = 1_500;
 
 /** What `/readyz` shows, as read from the parts of the app. */

@@ -68,7 +68,7 @@ export function createBreaker() {
       switch (verdict) {
         case 'fine':
         case 'refused':
-          // Discord itself answered.
+          // Discord itself responded.
           if (now >= pausedUntil) close();
           break;
         case 'global-limit':

@@ -6,7 +6,7 @@ import { createRequestWindow, type SlotPolicy } from './request-window.ts';
 export interface RequestSlot {
   /** Counts a request that starts now. */
   requestStarted(): void;
-  /** Its requests were answered, or there will be none. May be called again. */
+  /** Its requests got their responses, or there will be none. May be called again. */
   release(): void;
 }
 
@@ -32,7 +32,7 @@ export function createRateLimit(clock: Clock) {
   }
 
   return {
-    /** A slot for a request that starts now, else how many milliseconds to wait for one. */
+    /** A slot for a request that starts now, or how many milliseconds to wait for one. */
     take(policy: SlotPolicy): RequestSlot | number {
       const now = read();
       const wait = breaker.wait(now) || requests.wait(policy, now);

@@ -19,7 +19,7 @@ export interface SlotPolicy {
 
 interface Sent {
   at: number;
-  /** Discord had it by then: when it was answered, or `JITTER_MS` later. */
+  /** Discord had it by then: when the response arrived, or `JITTER_MS` later. */
   arrivedBy: number;
 }
 
@@ -59,7 +59,7 @@ export function createRequestWindow() {
           own.push(request);
           sent = [...sent.filter(({ arrivedBy }) => arrivedBy + SECOND > now), request];
         },
-        /** All its requests were answered; if there was none, its room is free again. */
+        /** All its requests got responses; without any request, its room is free again. */
         released(now: number): void {
           for (const request of own) request.arrivedBy = Math.min(request.arrivedBy, now);
           if (own.length > 0) return;

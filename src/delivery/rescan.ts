@@ -16,7 +16,7 @@ interface RescanOptions {
   isClosing(): boolean;
 }
 
-/** Creates the function that finds every channel with alerts in the store; it retries until the store answers. */
+/** Creates the function that finds every channel with alerts in the store; it retries until the store responds. */
 export function createRescan({ store: { outbox }, scheduler, clock, log, wake, isClosing }: RescanOptions) {
   let cancelRetry = () => {};
 

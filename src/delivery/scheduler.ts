@@ -82,7 +82,7 @@ export function createScheduler() {
       channel.alerts += alerts;
       if (isEdit) channel.hasEditSlot = false;
     },
-    /** A message with this many alerts was answered. */
+    /** A message with this many alerts got a response. */
     answered(id: string, alerts: number): void {
       const channel = channels.get(id);
       channel.alerts = Math.max(0, channel.alerts - alerts);

@@ -20,7 +20,7 @@ import type { Language, Translate } from '../languages/index.ts';
 export interface InteractionContext {
   /** The guild's settings when the interaction arrived. */
   server: GuildSettings;
-  /** In the person's language for private answers, in the guild's for public ones. */
+  /** In the person's language for private replies, in the guild's for public ones. */
   t: Translate;
   /** Always in the person's language: refusals are private. */
   own: Translate;

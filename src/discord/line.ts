@@ -49,7 +49,7 @@ export const LONGEST_ID = 24;
 const LONGEST_LABEL = 60;
 const SHORT_LABEL = 20;
 
-/** The voice for a guild's alerts, of which there is at least one. */
+/** The voice for a guild's alerts (at least one). */
 export function voiceOf(alerts: readonly Alert[], settings: RenderSettings): Voice {
   const chosen = languageOf(alerts[0]!.language);
   const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
@@ -151,7 +151,10 @@ export function whatTheyMoved(alerts: readonly Alert[], voice: Voice): string | 
   return length > LONGEST_SUM ? null : whatMoved(summed, voice);
 }
 
-/** The guild's name of an address: its address book's, else the label of the subscription that watches it; raw. */
+/**
+ * The guild's own name for an address, unescaped: from its address book or the label of the subscription that watches
+ * it.
+ */
 export function labelOf(address: AddressText, { labels, matches }: Alert): string | null {
   return labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label ?? null;
 }

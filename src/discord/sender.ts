@@ -39,7 +39,7 @@ export function createSender({
     }
   }
 
-  /** Whether a channel that shows no messages has none since `after`. */
+  /** Whether a channel with a hidden history got no message since `after`. */
   async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<FindOutcome | SendOutcome> {
     onRequest();
     let channel: { last_message_id?: string | null } = {};

@@ -1,13 +1,13 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import type { DigestReason } from './schedule.ts';
 
-/** Where a message is, and the reference that it bears. */
+/** A message's channel and reference. */
 export interface MessageRef {
   channelId: string;
   reference: string;
 }
 
-/** A sent message that others of its transaction may join. */
+/** A sent message that other alerts of its transaction may join. */
 export interface Joinable {
   id: number;
   txHash: string;
@@ -18,20 +18,20 @@ export interface Joinable {
   alerts: Alert[];
 }
 
-/** Alerts of a channel that are to be told now. */
+/** The due alerts of a channel. */
 export interface DueAlerts {
   /** The oldest; those of one transaction follow each other. */
   alerts: Alert[];
-  /** How many are due altogether, and when the oldest of them was made. */
+  /** How many are due in total, and when the oldest of them was created. */
   waiting: number;
   oldest: number;
-  /** How many transactions they belong to; counted up to one more than a backlog has. */
+  /** How many transactions they belong to; counted up to one more than a backlog needs. */
   transactions: number;
-  /** Why they are told together; null: line by line. */
+  /** Why they become a digest; null: they are posted one by one. */
   reason: DigestReason | null;
 }
 
-/** One message, as it was frozen. An `edit` changes the message with the same reference. */
+/** One frozen message. An `edit` changes the message with the same reference. */
 export interface Batch {
   id: number;
   channelId: string;
@@ -43,25 +43,25 @@ export interface Batch {
   /** Text of the attached CSV file. */
   attachment: string | null;
   attempts: number;
-  /** Discord may have taken it although no answer said so. */
+  /** Discord may have accepted it although no response confirmed that. */
   unsure: boolean;
   frozenAt: number;
   firstSentAt: number | null;
   messageId: string | null;
 }
 
-/** A message to be rendered anew, as it was told. */
+/** A sent message that is to be rendered again. */
 export interface Original {
   messageId: string | null;
-  /** Why it is a digest; null: lines. */
+  /** Why it is a digest; null: it shows single alerts. */
   reason: DigestReason | null;
-  /** It is a single line as plain text. */
+  /** It is a single alert as plain text. */
   plain: boolean;
   /** JSON of the body that the message was created with. */
   payload: string;
-  /** What it tells, as that is known now; of a digest nothing. */
+  /** Its alerts as they are known now; empty for a digest. */
   alerts: Alert[];
-  /** Of a digest the ids of its alerts: they may be too many to be read in one step. */
+  /** The IDs of a digest's alerts, which may be too many to read in one step. */
   ids: number[];
 }
 
@@ -90,7 +90,7 @@ export function shownDeliveries(
   };
 }
 
-/** What is fixed before the first byte is sent. */
+/** A message to freeze before its first byte is sent. */
 export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {
   kind: 'create' | 'digest';
   /** JSON of the request's body. */
@@ -99,7 +99,7 @@ export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference
   plain: boolean;
   /** Why it is a digest. */
   reason: DigestReason | null;
-  /** What it tells, as it was rendered. */
+  /** Its alerts as they were rendered. */
   alerts: RenderedAlert[];
   /** The subscriptions for which it mentions a role. */
   mentioning: number[];
@@ -113,11 +113,11 @@ export interface ClaimOptions {
   mayChange: boolean;
 }
 
-/** What a channel is to be sent next. */
+/** What to send to a channel next. */
 export type NextMessage =
   /** A frozen message of this many `alerts`; `original`: the message that an edit changes, if there is one. */
   | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
-  /** `joins`: sent messages in which transactions of the alerts were told. */
+  /** `joins`: sent messages that show transactions of the alerts. */
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
   /**
    * Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. `burst`: alerts are
@@ -125,23 +125,26 @@ export type NextMessage =
    */
   | { status: 'nothing'; until: number | null; change: boolean; burst: boolean };
 
-/** A line, or a change of a sent message, that Discord refused in every form, or that waited too long. */
+/** An alert, or an edit of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {
   id: number;
-  /** Of a change: an alert of the message. */
+  /** For an edit: an alert of the message. */
   alertId: number;
-  /** 1: the alert was told; what its message should say since then was not. */
+  /** 1: the alert was posted, but a later edit of its message was not. */
   isChange: 0 | 1;
   channelId: string;
   reason: string;
-  /** JSON of the request's body; of a change: as the message was sent first. Null for a digest, and if none was made. */
+  /**
+   * JSON of the request's body; for an edit, of the message as it was first sent. Null for a digest, and if nothing was
+   * rendered.
+   */
   payload: string | null;
   at: number;
   /** JSON of the transfer, as the ledger has it. */
   transfer: string | null;
 }
 
-/** A message about something other than transfers, as it is to be frozen. */
+/** A message about something other than transfers, to freeze. */
 export interface Notice extends Pick<Batch, 'channelId' | 'nonce' | 'reference'> {
   guildId: string;
   /** JSON of the request's body. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { DeliveryIdentity } from './inbox.ts';
 import type { Transfer } from './transfer.ts';
 
-/** A retry cannot come sooner than this after an answered delivery (the first one comes after 15 s). */
+/** A retry cannot come sooner than this after an acknowledged delivery (the first one comes after 15 s). */
 const SECOND_TRANSFER_MS = 10_000;
 /**
  * Seconds after a try within which its first retry can come: 15 s after the try timed out, which takes 3 s at most,
@@ -29,13 +29,13 @@ export interface SeenTransfer {
   transfer: Transfer & { left?: string[] };
 }
 
-/** What is stored about a delivery. `owed`: never answered 200 to the end, so the next equal one is its repeat. */
+/** What is stored about a delivery. `owed`: it never got a complete 200, so the next equal one is its repeat. */
 export interface SeenDelivery {
   key: string;
   transferKey: string;
   count: number;
   owed: boolean;
-  /** When the last one that counted as a transfer was answered. */
+  /** When the last one that counted as a transfer was acknowledged. */
   answeredAt: number | null;
   received: number;
   seenAt: number;

@@ -47,7 +47,7 @@ export interface RoutingResult {
   decisions: Decision[];
   /** Of every subscription that the decisions are about. */
   stats: SubscriptionStats[];
-  /** Inbox ids to quarantine, with the reason, and when each was answered as far as is known. */
+  /** Inbox ids to quarantine, with the reason, and when each was acknowledged, as far as is known. */
   quarantined: { id: number; reason: string; answeredAt: number | null }[];
   /** Keys of transfers whose sent messages must change. */
   changed: string[];
@@ -72,10 +72,10 @@ export interface WatchedTransfer {
   passedAt: number[];
 }
 
-/** What is known about some deliveries: the answer to routing queries. */
+/** What is known about some deliveries: the result of routing queries. */
 export interface RoutingContext {
   /**
-   * How many of the queries are answered, from the first one on: at least one, and not all if very many subscriptions
+   * How many of the queries it covers, from the first one on: at least one, and not all if very many subscriptions
    * watch.
    */
   answered: number;

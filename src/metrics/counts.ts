@@ -54,7 +54,7 @@ export function createCounts<Reason extends string>(
       if (outcome.status !== 'sent') return;
       counts.sent[kind]++;
       counts.alertsPosted += alerts;
-      // A digest waits on purpose, whatever made it one.
+      // A digest waits on purpose, for any reason.
       if (receivedAt !== null && alerts > 0 && kind !== 'digest') onDelay(Math.max(0, now - receivedAt) / SECOND);
     },
   };

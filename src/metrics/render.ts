@@ -13,7 +13,7 @@ const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total'
 
 let ofProcess: Registry | undefined;
 
-/** The figures of the process, of which there is one: they are collected once, however many bots tests start in it. */
+/** The process's own figures. They are collected once per process, however many bots tests start in it. */
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new Registry();

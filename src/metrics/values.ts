@@ -6,7 +6,7 @@ import type { Value, Values } from './render.ts';
 
 /** What is read for each scrape; times in milliseconds since 1970. */
 export interface Figures {
-  /** null: the database did not tell it. */
+  /** null: the database did not return it. */
   backlog: Backlog | null;
   isDatabaseReady: boolean;
   syncMs: number;

@@ -76,7 +76,7 @@ export function createAdmission(now: () => number) {
       open.delete(ticket);
     },
     size: (): number => open.size,
-    /** Whether so many requests are open that other work should wait. */
+    /** Whether the receiver is so busy that other work should wait. */
     isBusy: (): boolean => Math.abs(now() - busyAt) < BUSY_MS,
   };
 }

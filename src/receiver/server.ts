@@ -53,7 +53,7 @@ export interface ServerOptions {
   log: Logger;
   /** A request was refused. `source`: why its address is refused; null: for another reason. `scope`: if it is known. */
   onRefused(reason: RefusalReason, source: RefusedSource | null, scope: number | null): void;
-  /** A delivery with the right path token was answered with 401. */
+  /** A delivery with the right path token got a 401. */
   onBadSignature(fault: SignatureFault, scope: number): void;
   /** A delivery was stored and acknowledged with 200. */
   onReceived(): void;

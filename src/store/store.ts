@@ -100,7 +100,9 @@ export interface Routing {
 export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
   channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
-  /** What a channel is sent next: its frozen batch, else its oldest due alerts, else a sent message to change. */
+  /**
+   * What to send to a channel next: its frozen batch, or else its oldest due alerts, or else an edit of a sent message.
+   */
   claim(channelId: string, take: ClaimOptions, now: number): Promise<{ head: ChannelHead | null; next: NextMessage }>;
   /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
   due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;
@@ -230,7 +232,7 @@ export interface Guilds {
   settings(guildId: string): Promise<GuildSettings>;
   /** Changes what is named; returns all settings as they are then. */
   changeSettings(guildId: string, changed: Partial<GuildSettings>): Promise<GuildSettings>;
-  /** The chosen language, else the guild's own at Discord; null where neither is known. */
+  /** The chosen language, or else the guild's own at Discord; null: neither is known. */
   language(guildId: string): Promise<string | null>;
   /** Records the language that the guild has at Discord. */
   noteLocale(guildId: string, locale: string | null): Promise<void>;

@@ -181,7 +181,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   };
 }
 
-/** The first page alone where its number is known, else those with the numbers 0 and 1. */
+/** Only the first page if its number is known, otherwise those with the numbers 0 and 1. */
 type FirstPages = [Page | UpstreamFailure] | [Page | UpstreamFailure, Page | UpstreamFailure];
 
 /** The number of the first page, as far as the pages 0 and 1 show it. */

@@ -62,7 +62,7 @@ export async function openConnection(
   let ended: Error | null = null;
   let isOpen = false;
   const closed = new Error('The database is closed.');
-  /** Resolves once every call made before closing was answered. */
+  /** Resolves once every call made before closing has its result. */
   let drained: (() => void) | null = null;
 
   const ready = Promise.withResolvers<void>();

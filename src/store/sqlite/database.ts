@@ -57,7 +57,7 @@ function openLocked(file: string, lock: Database.Database, report: MigrationRepo
   try {
     const db = new Database(file, { timeout: BUSY_MS });
     db.pragma('journal_mode = WAL');
-    // WAL mode falls back to NORMAL in this build, which would answer 200 before the bytes are on disk.
+    // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
     db.pragma('synchronous = FULL');
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
     db.pragma(`journal_size_limit = ${LOG_BYTES}`);

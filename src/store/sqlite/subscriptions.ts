@@ -77,7 +77,7 @@ interface Author {
   at: number;
 }
 
-/** The names that a file gives to addresses (null: takes away); what one row names no other takes away. */
+/** The names that a file sets for addresses (null: removes); no row removes a name that another one sets. */
 function namesIn(
   rows: SubscriptionImport['added'],
   book: SubscriptionImport['labels'],

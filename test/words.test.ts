@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+/** The worst wordings of comments, log lines and errors, with what to write instead. */
+const REFUSED: readonly [pattern: RegExp, instead: string][] = [
+  [/\b(told|tells?|telling)\b/i, 'post, send, notify, report or show'],
+  [/\b(anew|thereby|shall)\b/i, 'again, so, must'],
+  [/\bso (long|many|much) (as|alerts|bytes|milliseconds|requests|times|transfers)\b/i, 'for as long as, this many'],
+  [/\b(bury|unbury|thaw|in peace)\b/i, 'the field’s term'],
+  [/\b(of which|whoever|at the most)\b/i, 'a sentence of its own, people who, at most'],
+  [/\b(mends?|mended)\b/i, 'fix'],
+  [/\b(catalogue|colour|behaviour|labelled|recognise|neighbour)\w*/i, 'US spelling'],
+];
+
+/** A line that is a comment, writes to the log, or makes an error. */
+const READ = /^\s*(\/\/|\/\*\*|\*)|\blog\.(debug|info|warn|error)\(|\bnew \w*Error\(/;
+
+const FOLDERS = ['src', 'commands', 'sandbox', 'bench'];
+
+/** Its lines that people read, without code in backticks. */
+function faultsIn(file: string): string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, index) => {
+      const words = READ.test(line) ? line.replaceAll(/`[^`]*`/g, '') : '';
+      return REFUSED.flatMap(([pattern, instead]) => {
+        const found = pattern.exec(words)?.[0];
+        return found === undefined ? [] : [`${file}:${index + 1}: “${found}” (write: ${instead})`];
+      });
+    });
+}
+
+it('finds no refused wording in comments, log lines and errors', () => {
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(resolve(folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const sources = files.filter((file) => file.endsWith('.ts') && !file.includes('node_modules'));
+  expect(sources.length).toBeGreaterThan(300);
+  expect(sources.flatMap(faultsIn)).toEqual([]);
+});
