@@ -1,6 +1,7 @@
 import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { shownIn } from '../discord/shown.ts';
+import { payment } from '../pipeline/harness.ts';
 import {
   A,
   B,
@@ -229,6 +230,10 @@ describe('a forum', () => {
     const opening = discord.messages(first!.channelId)[0]!.message;
     expect(opening).toMatchObject({ id: first!.channelId, content: expect.stringContaining(A) });
 
+    const { pipeline } = world;
+    await pipeline.receive(payment({ to: lower(A) }));
+    await pipeline.idle();
+    expect(pipeline.alerts(first!.channelId).some(({ text }) => text.includes('Watching Treasury'))).toBe(true);
     const again = await world.use('subscription add', { address: A, channel: forum });
     expect(textOf(again)).toContain(`<#${first!.channelId}> already watches`);
     await store.subscriptions.remove(harbor.id, first!.id);
