@@ -109,7 +109,7 @@ describe('a digest', () => {
       ...Array.from({ length: 12 }, (_, n) => String(14 - n)),
       'and 3 transfers of other tokens',
     ]);
-    const long = await told((n) => `${n}${`x${'\u0316'.repeat(7)}`.repeat(29)}`);
+    const long = await told((n) => `${n}${'\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(29)}`);
     const shown = long.slice(0, -1).map(Number);
     expect(shown).toEqual(shown.map((_, n) => 14 - n));
     expect(shown.length).toBeGreaterThan(5);
