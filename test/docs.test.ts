@@ -135,6 +135,13 @@ describe('slash commands', () => {
   });
 });
 
+it('shows the tested example in the README of the Discord stand-in', () => {
+  const [, example] = read('test/discord-stand-in/example.test.ts').split(
+    /(?<=README\.md, which shows exactly this file\. \*\/\n)/,
+  );
+  expect(read('sandbox/discord/README.md')).toContain(example);
+});
+
 it('lists exactly the columns of each CSV file', () => {
   const [, subscriptions, digests, activity] = read('docs/reference/csv.md').split(/^## /m);
   const columnsIn = (section = ''): string[] => [...section.matchAll(/^\| `(.+?)` \|/gm)].map(([, name]) => name!);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -21,22 +21,16 @@ it('runs .ci/run in the CI workflow', () => {
 });
 
 it('names exact versions and no download address in package.json and the lock file', () => {
-  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
-    string,
-    Record<string, string>
-  >;
-  const chain = JSON.parse(read('sandbox/chain/local/package.json')) as Pick<
-    typeof packageJson,
-    'optionalDependencies'
-  >;
-  const versions = { ...dependencies, ...devDependencies, ...optionalDependencies, ...chain.optionalDependencies };
-  const {
-    'ledgerbell-local-chain': local,
-    'ledgerbell-services': services,
-    ...published
-  } = versions as Record<string, string>;
-  expect([local, services]).toEqual(['file:sandbox/chain/local', 'file:services']);
-  expect(Object.entries(published).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
+  type Package = Partial<Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>>;
+  const folders = ['', 'sandbox/chain/local/', 'sandbox/discord/', 'services/'];
+  const versions = folders.flatMap((folder) => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+      read(`${folder}package.json`),
+    ) as Package;
+    return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  });
+  const unlike = versions.filter(([, version]) => !/^\d/.test(version)).map(([, version]) => version);
+  expect(unlike).toEqual(['file:sandbox/discord', 'file:sandbox/chain/local', 'file:services']);
   expect(read('package-lock.json')).not.toContain('"resolved": "http');
 });
 
@@ -49,6 +43,53 @@ it('names what the services import in a package of their own, in the versions th
   expect(Object.keys(dependencies)).toEqual([...new Set(imported.filter((name) => !name.startsWith('node:')))].sort());
   const used: Record<string, string> = { ...packageJson.dependencies, ...packageJson.devDependencies };
   expect(Object.entries(dependencies).filter(([name, version]) => used[name] !== version)).toEqual([]);
+});
+
+it('gives the Discord stand-in the versions of the bot, and lets it import nothing outside its folder', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version?: string }> };
+  const { dependencies } = JSON.parse(read('sandbox/discord/package.json')) as { dependencies: Record<string, string> };
+  for (const [name, version] of Object.entries(dependencies))
+    expect([name, packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
+  const sources = readdirSync(resolve(root, 'sandbox/discord')).filter((name) => name.endsWith('.ts'));
+  const imported = sources.flatMap((name) =>
+    [...read(`sandbox/discord/${name}`).matchAll(/from '((?!\.\/|node:)[^']+)'/g)].map(([, from]) => from!),
+  );
+  const names = new Set(imported.map((from) => from.replace(/^((?:@[^/]+\/)?[^/]+)\/.*$/, '$1')));
+  expect([...names].toSorted()).toEqual(Object.keys(dependencies).toSorted());
+});
+
+it('has builds for Linux and macOS on x64 and arm64 of every package with compiled parts', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { os?: string[]; cpu?: string[] }>;
+  };
+  const builds = new Map<string, Set<string>>();
+  for (const [path, { os, cpu }] of Object.entries(packages)) {
+    const name = path.split('node_modules/').at(-1)!;
+    const family = /^(.*?)[-/](?:linux|darwin)/.exec(name)?.[1];
+    if (family === undefined || os === undefined || cpu === undefined) continue;
+    const found = builds.get(family) ?? new Set();
+    builds.set(family, found.add(`${os[0]} ${cpu[0]}`));
+  }
+  // The pinned Node is a package on Linux only, and the sandbox has a scripted chain where there is no anvil.
+  for (const name of ['node', '@foundry-rs/anvil']) expect(builds.delete(name)).toBe(true);
+  expect(builds.size).toBeGreaterThan(5);
+  const wanted = ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64'];
+  const lacking = [...builds].filter(([, found]) => wanted.some((build) => !found.has(build)));
+  expect(lacking).toEqual([]);
+  const modules = resolve(root, 'node_modules');
+  const prebuilt = readdirSync(modules).filter((name) => existsSync(join(modules, name, 'prebuilds')));
+  expect(prebuilt.length).toBeGreaterThan(0);
+  for (const name of prebuilt) {
+    const files = wanted.map((build) => `${build.replace(' ', '-')}.node`);
+    expect(readdirSync(join(modules, name, 'prebuilds')), name).toEqual(expect.arrayContaining(files));
+  }
+});
+
+it('has a command in package.json that shows its help', () => {
+  const { status, stdout } = spawnSync(process.execPath, [resolve(root, packageJson.bin.ledgerbell), '--help'], {
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([0, expect.stringContaining('Usage: ledgerbell <command>')]);
 });
 
 describe('what npm ci --omit=dev installs', () => {

@@ -1,18 +1,34 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { getAddress, type Hex, numberToHex } from 'viem';
 import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
 import type { Address, Hash } from './types.ts';
 
-/** Returns the path of the anvil binary for this platform, or null if its package is not installed. */
+/** Returns the path of anvil: from its package for this platform, else from PATH; null if there is none. */
 export function findAnvil(): string | null {
   const { resolve } = createRequire(import.meta.url);
   try {
     const machine = process.arch === 'x64' ? 'amd64' : process.arch;
     return join(dirname(resolve(`@foundry-rs/anvil-${process.platform}-${machine}/package.json`)), 'bin', 'anvil');
   } catch {
-    return null;
+    return anvilOn(process.env.PATH ?? '');
+  }
+}
+
+/** Returns the first runnable `anvil` in the folders of a PATH, or null if there is none. */
+export function anvilOn(path: string): string | null {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, 'anvil')).find(isRunnable) ?? null;
+}
+
+function isRunnable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -10,7 +10,7 @@ export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequ
 export { WALLET_NAMES as walletNames } from './types.ts';
 
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances: anvil if its package is installed and runs,
+ * Starts a local chain on 127.0.0.1 with wallets, contracts and balances: anvil if there is one, in its package or on PATH, and it runs,
  * otherwise the scripted chain.
  *
  * @param options.port the port of its JSON-RPC. 0 or absent picks a free one.
@@ -32,7 +32,7 @@ export async function startChain(
   return chainOn(await startScripted(port), `${anvil.message}, ${instead}`);
 }
 
-const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch})`;
+const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
 
 async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
   try {

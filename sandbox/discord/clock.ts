@@ -1,5 +1,21 @@
 /** Clocks for tests and snowflake IDs. */
-import type { Clock } from '../../src/domain/clock.ts';
+/** Time as an argument: tests advance it by hand. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs once after `ms`; returns a function that cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** The real time; its timers do not keep the process alive. */
+export const systemClock: Clock = {
+  now: Date.now,
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
 
 /** A clock that stands still until `advance` or `leap` moves it. */
 export type ManualClock = ReturnType<typeof createManualClock>;

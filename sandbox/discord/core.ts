@@ -1,5 +1,5 @@
 /** The parts of one running stand-in, as its routes and actions see them. */
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Clock } from './clock.ts';
 import type { Commands } from './commands.ts';
 import type { Events } from './events.ts';
 import type { Faults } from './faults.ts';

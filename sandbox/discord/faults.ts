@@ -1,5 +1,5 @@
 /** Decides which fault affects which request. The REST server applies it. */
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Clock } from './clock.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
 import type { Events } from './events.ts';
 

@@ -1,9 +1,8 @@
 /** A stand-in for Discord that an unmodified bot logs in to. Start it with {@link startDiscord}. */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { act } from './act.ts';
-import { snowflakes, stoppable } from './clock.ts';
+import { type Clock, snowflakes, stoppable, systemClock } from './clock.ts';
 import { createCommands } from './commands.ts';
 import type {
   ControlEvent,
@@ -33,7 +32,7 @@ import { plant, seed } from './seed.ts';
 import { wholeState } from './state.ts';
 import { createWorld, type World } from './world.ts';
 
-export { createManualClock, type ManualClock } from './clock.ts';
+export { type Clock, createManualClock, type ManualClock } from './clock.ts';
 export type * from './control.ts';
 export { NotPossible } from './errors.ts';
 export { seed };

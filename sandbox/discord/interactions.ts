@@ -1,7 +1,7 @@
 /** Interactions from a person's action to the last followup: tokens, deadlines, states, and who waits for them. */
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../src/domain/clock.ts';
 import type { Prepared } from './answer-rules.ts';
+import type { Clock } from './clock.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import { createEntries, type Entry, stateOf } from './entries.ts';
 import { errors } from './errors.ts';

@@ -1,6 +1,6 @@
 /** Messages: created from bodies, edited, deleted, with their histories. */
 import { type APIMessage, MessageFlags, MessageType } from 'discord.js';
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Clock } from './clock.ts';
 import { iso } from './clock.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';

@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { anvilOn } from '../../sandbox/chain/anvil.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { startChain } from '../../sandbox/chain/index.ts';
 
@@ -17,10 +21,19 @@ test('starts the scripted chain and reports it when anvil is missing', async () 
   const chain = await startChain({ findAnvil: () => null });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
-    /There is no anvil for this platform \(\w+ \w+\), so a small scripted chain replaces it/,
+    /There is no anvil for this platform \(\w+ \w+\), nor on PATH, so a small scripted chain replaces it/,
   );
   await chain.close();
   expect(await answers(chain.rpcUrl)).toBe(false);
+});
+
+test('finds a runnable anvil in the folders of PATH', () => {
+  const [empty, full] = [mkdtempSync(join(tmpdir(), 'path-')), mkdtempSync(join(tmpdir(), 'path-'))];
+  onTestFinished(() => [empty, full].forEach((folder) => void rmSync(folder, { recursive: true })));
+  writeFileSync(join(full, 'anvil'), '#!/bin/sh\n');
+  expect(anvilOn([empty, '', full].join(delimiter))).toBe(null);
+  chmodSync(join(full, 'anvil'), 0o755);
+  expect(anvilOn([empty, '', full].join(delimiter))).toBe(join(full, 'anvil'));
 });
 
 test('reports anvil’s own error when it does not run', async () => {
