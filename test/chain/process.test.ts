@@ -29,7 +29,9 @@ test('starts the scripted chain and reports it when anvil is missing', async () 
 
 test('finds a runnable anvil in the folders of PATH', () => {
   const [empty, full] = [mkdtempSync(join(tmpdir(), 'path-')), mkdtempSync(join(tmpdir(), 'path-'))];
-  onTestFinished(() => [empty, full].forEach((folder) => void rmSync(folder, { recursive: true })));
+  onTestFinished(() => {
+    for (const folder of [empty, full]) rmSync(folder, { recursive: true });
+  });
   writeFileSync(join(full, 'anvil'), '#!/bin/sh\n');
   expect(anvilOn([empty, '', full].join(delimiter))).toBe(null);
   chmodSync(join(full, 'anvil'), 0o755);
