@@ -1,11 +1,11 @@
-/** No machine takes so long for what a test waits for; the test's own time-out is longer, and would not say for what. */
+/** Longer than any machine needs. The test's own time-out is longer, but its message would not name the condition. */
 const MOST_MS = 120_000;
 
-/** Waits for a condition that no event tells of. One that never comes to hold fails the test, with its text. */
+/** Waits for a condition that no event reports. If it never holds, the test fails with the condition's source. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() - began > MOST_MS) throw new Error(`This never came to hold: ${condition.toString()}`);
+    if (performance.now() - began > MOST_MS) throw new Error(`This condition never held: ${condition.toString()}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

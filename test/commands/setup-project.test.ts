@@ -191,7 +191,7 @@ describe('the receiver URL', () => {
     list = { body: [{ webhookUrl: old, eventType: 'ALL' }] };
     expect(textOf(await world.use('webhook list', {}, here))).toContain('→ this bot');
     expect(buttonsOf(rotated)).not.toContain('setup:rotate');
-    // Where the one button stood is the other one now: whoever presses twice must not end the old URL.
+    // The other button is now in the first one's place: a double press must not end the old URL.
     const asked = await world.press(rotated, 'setup:revoke', here);
     expect(textOf(asked)).toContain(old);
     expect(await tokens()).toHaveLength(2);
@@ -266,7 +266,7 @@ describe('the receiver URL', () => {
     const replaced = await world.press(asked, 'setup:removed', here);
     expect(textOf(replaced)).toMatch(/Remove this server’s project\?\n`another`/);
     expect(await tokens()).toHaveLength(1);
-    // The same one, stored anew: what posts to its new URL is not what was asked about either.
+    // The same project, stored again: its new URL is not the one in the question either.
     await world.services.projects.remove(orchid.id);
     await store({ projectId: 'another' });
     const anew = await world.press(replaced, 'setup:removed', here);

@@ -124,7 +124,7 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.general });
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
-    // Nothing is to be told there any more.
+    // Nothing is posted there any more.
     await trouble(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) =>
       of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
@@ -195,7 +195,7 @@ describe('/setup check', () => {
     expect(parked).not.toContain('Discord rejected my messages');
     mention();
     expect(await told()).not.toMatch(shut);
-    // Of what becomes of it then the bot is not told.
+    // The bot gets no events about it after that.
     discord.act({ do: 'thread.expel', channelId: id });
     discord.act({ do: 'channel.delete', channelId: id });
     world.clock.advance(2 * 60_000);
@@ -428,7 +428,7 @@ describe('/status', () => {
     await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     await storeAlertsOfEveryKind(world);
     await trouble(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
-    // The other one has nothing to tell any more.
+    // The other one posts nothing any more.
     await trouble(world.store, harbor.id, { [harbor.general]: 'unreachable', '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) =>
       of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;

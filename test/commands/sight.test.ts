@@ -8,7 +8,7 @@ const MODERATORS = '2100000000000000002';
 const [OPEN, SECRET, PUBLIC, PRIVATE, ORPHAN, GONE] = [11, 12, 13, 14, 15, 16].map((n) => `21000000000000000${n}`);
 const ALL = [OPEN, SECRET, PUBLIC, PRIVATE, ORPHAN, GONE] as string[];
 
-/** A server as the gateway tells of it: two channels and three threads, one in a channel that it did not tell of. */
+/** A server as the gateway sends it: two channels and three threads, one in a channel that it did not send. */
 function server(api?: string): { guild: Guild; person: (roles: string[]) => GuildMember } {
   const client = new Client({ intents: [], rest: { ...(api && { api }), retries: 0 } });
   client.rest.setToken('token');

@@ -7,7 +7,7 @@ import { catalogue, PAYER, remember, trouble } from './ledger.ts';
 import { A, B, type CommandWorld, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
-/** Two tokens of one symbol: the explorer's catalogue has the first. */
+/** Two tokens of one symbol: the explorer's catalog lists the first. */
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const FAKE = '0x00000000000000000000000000000000000FA4E0'.toLowerCase();
 let world: CommandWorld;

@@ -151,7 +151,7 @@ it('shows the manager role nothing about channels that it cannot see', async () 
   expect(text).toMatch(/Results for 1 channel that you can’t see/);
   expect(text).not.toMatch(/number 1|matched/);
   expect(await why(hash)).toMatch(/Secret \(number 1\) matched/);
-  // Discord is asked once about one that is gone, however many transfers were told there.
+  // One request to Discord about a deleted channel, however many transfers were posted there.
   const gone = '1100000000000088888';
   await pipeline.watch(TREASURY, gone, { label: 'Lost' });
   const txHash = await receive();

@@ -27,7 +27,7 @@ export interface Verdict {
 
 /** A point that is not reached by then is given up, and the process is ended wherever it is. */
 const PATIENCE_MS = 900;
-/** On a busy machine that is not before the bot answered so many bodies, unless it has enough to tell. */
+/** On a busy machine, not before the bot acknowledged this many bodies, unless it has enough to post. */
 const PATIENCE_BODIES = 20;
 const LONGEST_MS = 20_000;
 /** The end waits as long as something still moves, and this long when nothing does. */
@@ -166,7 +166,7 @@ async function settled(file: string, left: () => number): Promise<void> {
   close();
 }
 
-/** Every transfer that a message tells of, by its amount (`times`: how many equal ones) or its token's id. */
+/** Every transfer in a message, by its amount (`times`: how many equal ones) or its token's id. */
 function linesOf(message: APIMessage): { shown: string; times: number }[] {
   const texts = [message.content, ...shownIn(message).map(({ text }) => text)];
   return texts.flatMap((text) => {
@@ -188,7 +188,7 @@ async function judge(discord: Discord, sent: Sent[], file: string) {
   const digests = discord
     .history()
     .filter(({ message }) => message.embeds.some(({ title }) => title?.includes('Digest')));
-  // Its lines would count as lost here, although they are told.
+  // Its alerts would count as lost here, although they are posted.
   if (digests.length > 0) problems.push(`${digests.length} digests: the load was too high for this count`);
   let [acknowledged, shown, lost, doubled] = [0, 0, 0, 0];
   for (const { shown: text, lines, acknowledged: taken } of sent) {

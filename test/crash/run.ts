@@ -1,7 +1,7 @@
 import { crash } from './crash.ts';
 import { POINTS } from './names.ts';
 
-/** `npm run test:crash -- <rounds>`: exit code 1 when anything acknowledged was lost or anything was told twice. */
+/** `npm run test:crash -- <rounds>`: exit code 1 when anything acknowledged was lost or anything was posted twice. */
 
 const rounds = Number(process.argv[2] ?? 200);
 if (!Number.isInteger(rounds) || rounds < 1) {

@@ -49,7 +49,7 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
     const pick = () => watched[(first + Math.floor(Math.random() * AT_ONCE)) % watched.length]!;
     const to = pick();
     const other = Math.random() < 0.3 ? pick() : null;
-    // What an address sends to itself is not told unless somebody asks for it.
+    // Self-transfers are not posted by default.
     const from = other === to ? null : other;
     const txHash = `0x${(++serial).toString(16).padStart(64, '0')}`;
     const value = AMOUNTS + serial;

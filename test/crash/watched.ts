@@ -2,7 +2,7 @@ import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 
-/** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
+/** Enough channels that none gets more than 60 alerts in ten minutes, which would become digests. */
 const CHANNELS = 300;
 
 /** Who watches what: an address a channel. */

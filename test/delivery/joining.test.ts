@@ -34,7 +34,7 @@ const send = async (txHash: string, units: number) => {
   await receive(txHash, units);
   await pipeline.idle();
 };
-/** Each message by its transactions, each of these as the amounts that it tells of: several are listed below their sum. */
+/** Each message by its transactions, each of these as the amounts that it shows: several are listed below their sum. */
 const posted = () =>
   pipeline.discord.messages(ALERTS).map(({ message }) =>
     shownIn(message).map(({ text }) => {

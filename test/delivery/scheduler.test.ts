@@ -87,7 +87,7 @@ const steady = (perSecond: number, channels: number, seconds: number): Arrival[]
 const among = (others: Arrival[], ...seconds: number[]): Arrival[] =>
   [...others, ...seconds.map((second): Arrival => [second * SECOND, QUIET])].sort(([a], [b]) => a - b);
 
-/** How long the quiet channel's alerts waited, of which there are this many. */
+/** How long this many alerts of the quiet channel waited. */
 function quietWaits(alerts: { channel: string; wait: number }[], count: number): number[] {
   const waits = alerts.filter(({ channel }) => channel === String(QUIET)).map(({ wait }) => wait);
   expect(waits).toHaveLength(count);
@@ -273,7 +273,7 @@ describe('a server whose channels are refused', () => {
     let now = NOW;
     let refusals = 0;
     const sent: string[] = [];
-    /** Gives out every slot that is to be had now; answers come when all of these are under way. */
+    /** Takes every available slot; the responses come once all of these are in flight. */
     function turn(): string[] {
       const inFlight: string[] = [];
       for (let next = scheduler.next(now); next.channel; next = scheduler.next(now)) {

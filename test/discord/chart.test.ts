@@ -7,7 +7,7 @@ const RED = [0xf4, 0x70, 0x5f];
 const INK = [0xd7, 0xda, 0xe0];
 const NOTHING: Bars = { labels: ['1'], up: [0], down: [0], other: [0], language: 'en-US' };
 
-/** The colours of a rectangle of a picture, each pixel as red, green and blue. */
+/** The colors of a rectangle of a picture, each pixel as red, green and blue. */
 async function colors(png: Buffer, x: number, y: number, width: number, height: number): Promise<number[][]> {
   const image = await loadImage(png);
   const context = createCanvas(image.width, image.height).getContext('2d');

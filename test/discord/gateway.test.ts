@@ -207,7 +207,7 @@ it('reports changed channels and roles, and only real removals', async () => {
   const { gateway, changes } = start(discord);
   await until(() => gateway.state() === 'ready');
   const { harbor, orchid } = seed;
-  /** What is told of these actions, each kind once: by the end of what comes after them, all of it. */
+  /** What is reported about these actions, each kind once, up to the end of the action after them. */
   const toldOf = async (...actions: WorldAction[]) => {
     changes.length = 0;
     const end = discord.act({ do: 'channel.create', guildId: orchid.id, name: 'end' }).id!;

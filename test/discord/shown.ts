@@ -18,7 +18,7 @@ export const textsOf = (list: readonly APIMessageTopLevelComponent[] = []): stri
 /** A text as people read it: without links and bold type. */
 export const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
 
-/** What a message shows, one entry for each transaction that it tells of. */
+/** What a message shows, one entry per transaction. */
 export function shownIn({ embeds, components }: Pick<APIMessage, 'embeds' | 'components'>): Shown[] {
   return [
     ...embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),

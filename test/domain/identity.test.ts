@@ -77,7 +77,10 @@ interface Copy {
   patience: number;
 }
 
-/** What the receiver counts of equal transfers that a sender with the real schedule tells, and scans again at the end. */
+/**
+ * How many equal transfers the receiver counts when a sender with the real schedule reports them, and scans again at
+ * the end.
+ */
 function counted(copies: Copy[]): number {
   const RETRIES = [15, 60, 600];
   const RESCAN = 5_000;
@@ -101,7 +104,7 @@ const SECONDS = Array.from({ length: 13 }, (_, n) => n);
 function product<T>(lists: readonly (readonly T[])[]): T[][] {
   return lists.reduce<T[][]>((all, list) => all.flatMap((chosen) => list.map((one) => [...chosen, one])), [[]]);
 }
-/** So many equal transfers, each so many seconds after the one before, for every choice of fates. */
+/** This many equal transfers, each this many seconds after the previous one, for every choice of fates. */
 function stories(gaps: number[], fates: string[], patience = 0): Copy[][] {
   const begins = [0, ...gaps].map((_, copy) => gaps.slice(0, copy).reduce((sum, gap) => sum + gap, 0));
   return product(begins.map(() => fates)).map((chosen) =>

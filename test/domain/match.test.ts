@@ -167,7 +167,7 @@ const ROWS: Row[] = [
   ['a name that only holds such a word', {}, {}, { tokenName: 'Reclaimed' }, 'as incoming', uncataloged],
 ];
 
-/** How it is told, or the reason why it is not. */
+/** `matched`, or the reason why it is hidden. */
 function inWords(match: Match): string {
   switch (match.outcome) {
     case 'matched':

@@ -6,7 +6,7 @@ import { shownIn } from '../discord/shown.ts';
 import { slowness, timed } from '../slowness.ts';
 import { startWholeWorld, type WholeWorld } from './world.ts';
 
-/** After so long the service tries again for the first time. */
+/** After this long the service retries for the first time. */
 const RETRY_MS = 15_000;
 
 let world: WholeWorld;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The lines of the channel that tell of a transaction. */
+/** The channel's alerts about a transaction. */
 const linesOf = ({ hash }: Mined) =>
   world.discord
     .messages(seed.harbor.alerts)
@@ -111,7 +111,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
   it('groups the alerts of a burst into messages', async () => {
     const shown = world.discord.messages(seed.harbor.alerts).length;
     const mined = await world.chain.burst(20, { from: 'Alice', to: 'Treasury' });
-    // Whoever asks meanwhile is answered within Discord's three seconds.
+    // Commands in the meantime get a reply within Discord's three seconds.
     const before = slowness();
     let longest = 0;
     while (!mined.every((one) => linesOf(one).length > 0)) {

@@ -34,7 +34,7 @@ export interface WholeWorld {
   /** Ends the bot with a signal and waits for its end; gives the exit code. */
   stopBot(signal: NodeJS.Signals): Promise<number | null>;
   startBot(): Promise<void>;
-  /** Lets so much time pass at the notification service: what is due then is sent. */
+  /** Advances the notification service's clock by this much, and sends what is due then. */
   passTime(ms: number): void;
   close(): Promise<void>;
 }

@@ -233,7 +233,7 @@ describe('beside a running bot', () => {
     const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ discardedAt }) => discardedAt !== null);
     expect(gone.length).toBe(500);
     for (const { state, discardedAt } of gone) expect([state, discardedAt! >= before]).toEqual(['dead', true]);
-    // Nothing is told again by a bot that looks, nor with what comes then.
+    // The bot posts nothing again at a rescan, nor with later alerts.
     minute();
     expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
     await discord.until(() => discord.messages(CHANNEL).length > 0);

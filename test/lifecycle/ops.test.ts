@@ -102,7 +102,7 @@ describe('the operator’s page', () => {
     expect(calls.filter((call) => !/'[^']+',?\s*\)$/.test(call))).toEqual(['log.warn(warning)']);
     expect(messages.length).toBe(calls.length - 1);
     expect(messages.length).toBeGreaterThan(30);
-    // As far as the words go that do not tell themselves what to do.
+    // Messages that do not explain themselves what to do.
     const told = (message: string) => page.includes(`\`${message.replace(/[;:,.?].*/, '')}`);
     expect(messages.filter((message) => !told(message))).toEqual([]);
   });

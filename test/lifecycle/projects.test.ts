@@ -20,7 +20,7 @@ const OPERATOR = {
   NOTIFICATION_API_SECRET: 'operators-api-secret',
 };
 
-/** Two servers, a notification service that knows every key, and a bot that can be started anew on the same file. */
+/** Two servers, a notification service that knows every key, and a bot that can be restarted on the same file. */
 async function world() {
   // Its time stands still: how long a busy machine takes to answer is no matter here.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });

@@ -44,7 +44,7 @@ afterEach(() => stack.disposeAsync());
 
 const store = () => app!.internals.store;
 
-/** Lets an hour's work be done, after so much time. */
+/** Runs the hourly work after this much time. */
 async function pass(ms: number): Promise<void> {
   later += ms;
   await until(() => hourly.length === 2);

@@ -19,7 +19,7 @@ const COIN = { tokenAddress: null, tokenType: 'FUSE', tokenName: null, tokenSymb
 
 const UNCHECKED: Warning[] = [{ kind: 'unchecked' }];
 
-/** What the explorer's catalogue has; all else is not found. */
+/** The explorer's catalog; everything else is not found. */
 const CATALOG: Record<string, object> = {
   [OTHER]: { cataloged: true, symbol: 'USDC', name: 'Bridged' },
   [USDC]: { cataloged: true, symbol: 'USDC', name: 'USD Coin' },

@@ -165,7 +165,7 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
         // Requests are real: they are answered before the clock goes on.
         await idle();
         if (await condition()) return;
-        if (left <= 0) throw new Error(`This never came to hold: ${condition.toString()}`);
+        if (left <= 0) throw new Error(`This condition never held: ${condition.toString()}`);
         left -= advance(left);
       }
     },

@@ -73,7 +73,7 @@ describe('a channel without permissions', () => {
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
-    // A dead letter is told as soon as somebody asks for it.
+    // A dead letter is posted as soon as somebody replays it.
     expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     pipeline.deliverer.wake([ALERTS]);
     await pipeline.idle();
@@ -241,7 +241,7 @@ describe('Discord that does not answer', () => {
     expect(await letters()).toEqual([]);
     await pipeline.pass(HOUR + 10 * MINUTE, 10 * MINUTE);
     expect((await letters()).map(({ reason }) => reason)).toEqual(['72 hours: HTTP 500']);
-    // It holds nothing up: what comes next is told.
+    // It delays nothing: later alerts are posted.
     fault.clear();
     await pipeline.pay(2);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);

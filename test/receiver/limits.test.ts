@@ -104,7 +104,7 @@ describe('overload of one server’s URL', () => {
 });
 
 describe('overload by many servers’ URLs', () => {
-  /** A receiver with bodies that do not end, so many at each scope's URL, for so many milliseconds. */
+  /** A receiver with endless bodies: this many at each scope's URL, for this many milliseconds. */
   async function waiting(counts: number[], ms: number) {
     let time = 0;
     const tokenOf = (scope: number) => `token-of-scope-${scope}-of-this-test`;

@@ -259,7 +259,7 @@ describe('trouble', () => {
       ]);
       const { intake } = receiver;
       expect(intake.fault()).toBe('disk I/O error');
-      // What failed so long ago says nothing of the disk any more.
+      // A failure that long ago no longer matters.
       time = 300_000;
       expect(intake.fault()).toBeNull();
       time--;

@@ -81,7 +81,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The treasury is watched in so many channels of one server. */
+/** Watches the treasury in this many channels of one server. */
 async function watchIn(channels: number): Promise<void> {
   const added = Array.from({ length: channels }, (_, index) => ({
     channelId: String(index + 1),

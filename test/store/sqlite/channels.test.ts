@@ -59,12 +59,12 @@ it('restores the channels of a server that has the bot again, except those that 
 it('reports with a session which servers removed the bot, within each connection’s share', () => {
   const { db, channels, erasure, guilds } = openHere();
   const removed = () => db.prepare('SELECT guild_id, removed_at FROM guild_removals').raw().all();
-  // Those of a server that are told to the first and to the second of two connections.
+  // The servers that Discord reports to the first and to the second of two connections.
   const [even, odd, other] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
   for (const guildId of [even, odd, other]) guilds.changeSettings(guildId, { language: 'de' });
   expect(channels.syncGuilds(new Set([other]), [0, 2], 50)).toEqual({ gone: [even], back: [] });
   expect(channels.syncGuilds(new Set(), [1, 2], 60)).toEqual({ gone: [odd], back: [] });
-  // What says so again tells of the same removal, unless the clock was ahead before.
+  // A repeated report is about the same removal, unless the clock was ahead before.
   expect(channels.syncGuilds(new Set([other]), [0, 1], 70)).toEqual({ gone: [odd, even], back: [] });
   channels.guildRemoved(odd, 40, 41);
   expect(removed()).toEqual([

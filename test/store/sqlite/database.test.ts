@@ -87,7 +87,7 @@ describe('the database file', () => {
     append(16);
     expect(log()).toBeGreaterThan(16);
     reader.exec('COMMIT');
-    // The first of these writes back what waited, the others begin the log anew.
+    // The first of these checkpoints the log, the others start it again.
     append(3);
     expect(log()).toBeLessThanOrEqual(8);
     closeReader();

@@ -122,7 +122,7 @@ it('erases every row about one server, and no other', () => {
   tables.erasure.begin('g1');
   finish('g1');
   const left = dump();
-  // What came over the operator's URL is public, and another server may be told of it still.
+  // What came to the operator's URL is public, and other servers may still get alerts about it.
   left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
 });
