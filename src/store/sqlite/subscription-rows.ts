@@ -1,0 +1,117 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { AddressText } from '../../domain/address.ts';
+import type { NewSubscription, SubscriptionChange } from '../../domain/subscription.ts';
+import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Subscription } from '../../domain/subscription.ts';
+import { LABEL_OF_SUBSCRIPTION } from './labels.ts';
+
+export interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
+  paused: 0 | 1;
+  watchSilence: 0 | 1;
+  filters: string;
+}
+
+/** Every column by its name in {@link Subscription}. */
+const COLUMN_OF: Record<keyof Subscription, string> = {
+  id: 'id',
+  guildId: 'guild_id',
+  channelId: 'channel_id',
+  address: 'address',
+  label: LABEL_OF_SUBSCRIPTION,
+  direction: 'direction',
+  kind: 'kind',
+  minimum: 'minimum',
+  token: 'token',
+  mention: 'mention',
+  paused: 'paused',
+  mutedUntil: 'muted_until',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
+  filters: 'filters',
+  digest: 'digest',
+  quiet: 'quiet',
+  mentionMinimum: 'mention_minimum',
+  mentionCooldown: 'mention_cooldown',
+  mentionedAt: 'mentioned_at',
+  watchSilence: 'watch_silence',
+  style: 'style',
+  lastEventAt: 'last_event_at',
+};
+export const columns = (keys: readonly string[]) =>
+  keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
+export const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
+
+const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
+
+// Subscriptions without filters share one object, so a message between threads contains it once.
+export const toFilters = (text: string): Filters =>
+  UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
+
+export const fromRow = (row: Row): Subscription => ({
+  ...row,
+  paused: row.paused === 1,
+  watchSilence: row.watchSilence === 1,
+  filters: toFilters(row.filters),
+});
+
+/** A value that SQLite accepts. */
+const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
+
+/** Who names an address, and when. */
+export interface Author {
+  userId: string;
+  at: number;
+}
+
+/** What adding, changing and importing subscriptions share; none of it is a transaction of its own. */
+export type SubscriptionRows = ReturnType<typeof subscriptionRows>;
+
+export function subscriptionRows(db: Database) {
+  const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
+  const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
+  const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
+  const watching = db
+    .prepare<[string, string], number>('SELECT count(*) FROM subscriptions WHERE address = ? AND guild_id = ?')
+    .pluck();
+  const { label: _, ...stored } = DEFAULT_CHOICES;
+  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(stored)] as const;
+  const insert = db.prepare(
+    `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
+     VALUES (${given.map((key) => `@${key}`).join(', ')})`,
+  );
+
+  const insertOne = ({ label: _, ...subscription }: NewSubscription): number => {
+    const values = Object.entries({ ...stored, ...subscription });
+    return Number(insert.run(Object.fromEntries(values.map(([key, value]) => [key, toColumn(value)]))).lastInsertRowid);
+  };
+
+  /** Statements by their SQL: a file changes a thousand subscriptions, most of them alike. */
+  const updates = new Map<string, Statement>();
+  function update(id: number, changed: Partial<Subscription>): void {
+    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
+    if (keys.length === 0) return;
+    const values = keys.map((key) => toColumn(changed[key]!));
+    const sql = `UPDATE subscriptions SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE id = ?`;
+    const statement = updates.get(sql) ?? db.prepare(sql);
+    updates.set(sql, statement);
+    statement.run(...values, id);
+  }
+
+  function changeOne({ id, filters: before }: Row, changed: SubscriptionChange): void {
+    const { filters, label: _, ...rest } = changed;
+    update(id, filters ? { ...rest, filters: { ...toFilters(before), ...filters } } : rest);
+  }
+
+  return {
+    one: (guildId: string, id: number): Row | undefined => one.get(guildId, id),
+    /** The subscription to an address in a channel. */
+    same: (address: AddressText, channelId: string): Row | undefined => same.get(address, channelId),
+    /** How many a guild has. */
+    count: (guildId: string): number => count.get(guildId)?.n ?? 0,
+    /** In how many channels a guild watches an address. */
+    channelsOf: (address: AddressText, guildId: string): number => watching.get(address, guildId)!,
+    insertOne,
+    update,
+    changeOne,
+  };
+}
