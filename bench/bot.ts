@@ -46,7 +46,11 @@ export function fill(folder: string, addresses: number, channels: readonly strin
 }
 
 /** What `npm start` runs, without anybody's `.env` file. */
-const START = packageJson.scripts.start.split(' ').filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
+const START = packageJson.scripts.start
+  .split(' && ')
+  .at(-1)!
+  .split(' ')
+  .filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
 
 /** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
 export async function startBot(

@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { many, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { bare } from './peers/bare.ts';
 import { bullMq } from './peers/bullmq.ts';
 import { n8n } from './peers/n8n.ts';
 import { naive } from './peers/naive.ts';
@@ -179,6 +180,7 @@ async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   const folder = newFolder();
   const running = await peer.start(folder, apiUrl);
   try {
+    if (peer.isBound) return await load(running, heard);
     await wait(IDLE_MS);
     const idle = running.memory();
     const took = await latency(running, heard);
@@ -195,7 +197,8 @@ async function measure(peer: Peer): Promise<Row> {
   const heard: Heard = { message: () => undefined };
   const stub = await startStub((message) => heard.message(message));
   try {
-    return { ...(await work(peer, stub.apiUrl, heard)), ...(await crash(peer, stub.apiUrl, heard)) };
+    const row = await work(peer, stub.apiUrl, heard);
+    return peer.isBound ? row : { ...row, ...(await crash(peer, stub.apiUrl, heard)) };
   } finally {
     stub.close();
   }
@@ -208,10 +211,12 @@ async function measure(peer: Peer): Promise<Row> {
 export async function peers(): Promise<void> {
   // Started programs must end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const rows: Row[] = [];
+  const bound = await measure(bare);
+  const rows: Row[] = [{ peer: bare.name, ...bound }];
   for (const peer of [ours(CHANNELS), naive, nodeRed, n8n, bullMq]) {
-    const row = await measure(peer).catch((error: unknown) => ({ 'not measured': (error as Error).message }));
-    rows.push({ peer: peer.name, ...row });
+    const row = await measure(peer).catch((error: unknown): Row => ({ 'not measured': (error as Error).message }));
+    const ratio = Number(row['acknowledged/s']) / Number(bound['acknowledged/s']);
+    rows.push({ peer: peer.name, ...row, '/ bare': short(ratio) });
   }
   report('peers', rows);
 }

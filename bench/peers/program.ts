@@ -19,6 +19,8 @@ export interface Running {
 /** A program to measure. */
 export interface Peer {
   name: string;
+  /** Only its rate is measured: it posts nothing. */
+  isBound?: true;
   /** How long after a start it may post nothing and still continue later. */
   patienceMs: number;
   /** Installs it into a folder that is kept; fails with the reason if that is not possible. */
