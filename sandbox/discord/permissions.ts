@@ -75,9 +75,10 @@ export function isLockedOut(world: World, channel: Channel): boolean {
   return channel.locked && !(botPermissions(world, channel) & Bit.ManageThreads);
 }
 
-/** Whether the bot may send plain messages here now. */
+/** Whether the bot may send plain messages here now, or create posts in a forum. */
 export function botMaySend(world: World, channel: Channel): boolean {
-  if (!holdsMessages(channel) || isLockedOut(world, channel)) return false;
+  const takesMessages = holdsMessages(channel) || channel.type === ChannelType.GuildForum;
+  if (!takesMessages || isLockedOut(world, channel)) return false;
   const wanted = bits(['ViewChannel', sending(channel)]);
   return (botPermissions(world, channel) & wanted) === wanted;
 }

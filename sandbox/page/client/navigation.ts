@@ -47,10 +47,11 @@ function channelView(channel: ChannelState): TemplateResult {
     draw();
   };
   const thread = channel.type >= 10 && channel.type <= 12;
+  const forum = channel.type === 15;
   const classes = [selected ? 'selected' : '', news ? 'unread' : '', thread ? 'thread' : ''].join(' ');
   return html`<li class=${classes}>
     <button aria-current=${selected ? 'page' : nothing} @click=${go}>
-      <span class="sign">${icon(thread ? 'thread' : channel.type === 5 ? 'news' : 'hash')}</span>${channel.name}
+      <span class="sign">${icon(thread || forum ? 'thread' : channel.type === 5 ? 'news' : 'hash')}</span>${channel.name}
       ${news ? html`<span class="hidden">, unread</span>` : nothing}
       ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">${icon('lock')}<span class="hidden">, the bot may not send here</span></span>`}
     </button>
