@@ -16,7 +16,8 @@ import { createAttachmentReader } from './upstream/attachment.ts';
 import { createDiscovery, type Discovery } from './upstream/discovery.ts';
 import { createExplorer, type Explorer } from './upstream/explorer.ts';
 import type { InterfaceHealth } from './upstream/health.ts';
-import { createProjects, type ProjectKeys, type Projects, resealProjects } from './upstream/projects.ts';
+import type { ProjectKeys } from './upstream/project-client.ts';
+import { createProjects, type Projects, resealProjects } from './upstream/projects.ts';
 
 /** Opens the guilds' own projects; the key that seals them comes from the environment or lies beside the database. */
 export async function openProjects(

@@ -3,7 +3,7 @@ import type { Form } from '../../src/discord/command.ts';
 import { SIGNING_SECRET } from '../../src/domain/signing.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { ProjectKeys } from '../../src/upstream/projects.ts';
+import type { ProjectKeys } from '../../src/upstream/project-client.ts';
 import { record } from '../shared/audit.ts';
 import { codeOf, lasting } from '../shared/failure.ts';
 import type { ContextWith } from '../shared/services.ts';

@@ -5,6 +5,9 @@ import { createLanes, MAX_CHARACTERS } from './lanes.ts';
 /** Characters that are parsed at once, or one body. */
 const PARSED_AT_ONCE = 1024 * 1024;
 
+/** The deliveries that the router takes next. */
+export type InboxBuffer<Parsed extends object> = ReturnType<typeof createInboxBuffer<Parsed>>;
+
 /**
  * The oldest deliveries that wait for the router, in memory; each is parsed once. Scopes take turns, so that a flood at
  * one receiver URL does not delay the others; each scope's deliveries stay in the order in which they came. Deliveries

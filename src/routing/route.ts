@@ -10,7 +10,7 @@ import {
   quarantineOne,
   type WaitingDelivery,
 } from './decide.ts';
-import { createInboxBuffer } from './inbox-buffer.ts';
+import { createInboxBuffer, type InboxBuffer } from './inbox-buffer.ts';
 
 /** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
 const MAX_IN_COMMIT = 400;
@@ -44,8 +44,9 @@ export interface RouterOptions extends DecideOptions {
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
-  const { store, log, now, ackedAt, onRouted, onAlerts, isReceiverBusy = () => false } = options;
+  const { store, log, ackedAt, isReceiverBusy = () => false } = options;
   const buffer = createInboxBuffer(store, parseDelivery);
+  const routeItems = createItemRouter(options, buffer);
   /** Oldest deliveries of their scopes whose responses were pending. Until they end, these scopes cannot be routed. */
   let pendingIds: ReadonlySet<number> = new Set();
   let isWanted = false;
@@ -101,7 +102,24 @@ export function startRouter(options: RouterOptions) {
     return items.filter(({ row }) => !waiting.has(row.scope));
   }
 
-  /** Routes those of the items that can be decided; returns how many. */
+  return {
+    /** There may be something to route: these were stored just now, others may wait in the inbox. */
+    wake(stored: readonly InboxRow[] = []): void {
+      buffer.add(stored);
+      wake();
+    },
+    async close(): Promise<void> {
+      isClosing = true;
+      clearTimeout(retryTimer);
+      await running;
+    },
+  };
+}
+
+/** Returns a function that routes those of the items that can be decided, and returns how many. */
+function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDelivery>) {
+  const { store, log, now, ackedAt, onRouted, onAlerts } = options;
+
   async function routeItems(items: WaitingDelivery[]): Promise<number> {
     try {
       return await routeTogether(items);
@@ -148,18 +166,7 @@ export function startRouter(options: RouterOptions) {
     onRouted({ ids, bodies: buffer.remove(ids), quarantined });
   }
 
-  return {
-    /** There may be something to route: these were stored just now, others may wait in the inbox. */
-    wake(stored: readonly InboxRow[] = []): void {
-      buffer.add(stored);
-      wake();
-    },
-    async close(): Promise<void> {
-      isClosing = true;
-      clearTimeout(retryTimer);
-      await running;
-    },
-  };
+  return routeItems;
 }
 
 /** The oldest delivery of each scope. */

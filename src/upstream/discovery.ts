@@ -59,8 +59,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   let categories: { until: number; keys: string[] } | null = null;
   let asking: Promise<string[] | null> | null = null;
   const remember = createMemory<RowsAnswer>(CACHED, now);
-  /** What the service showed so far: the number of its first page (null: not known yet), and whether it takes a size. */
-  const learned: { firstPage: 0 | 1 | null; takesPageSize: boolean } = { firstPage: null, takesPageSize: true };
+  const loadRows = createRowsReader(url, timeoutMs);
 
   async function loadCategories(): Promise<string[] | null> {
     const answer = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
@@ -73,6 +72,47 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     categories = { until: now() + CATEGORIES_MS, keys };
     return keys;
   }
+
+  function noted(answer: RowsAnswer): RowsAnswer {
+    // A service that rejects a search works.
+    onAnswer?.(answer.status === 'ok' || answer.status === 'rejected' ? null : answer);
+    return answer;
+  }
+
+  return {
+    /** Makes a request, bypassing the cache. */
+    probe: loadCategories,
+
+    /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
+    async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
+      if (categories && categories.until > now()) return { keys: categories.keys, live: true };
+      asking ??= loadCategories().finally(() => {
+        asking = null;
+      });
+      const keys = await inTime(asking, withinMs);
+      return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
+    },
+
+    /** Every row that fits, from all of the service's pages. */
+    rows: (query: ProviderQuery): Promise<RowsAnswer> =>
+      remember(JSON.stringify([query.category, query.search, query.providers]), {
+        ask: () => loadRows(query).then(noted),
+        keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
+      }),
+
+    /** The page for people about a category. */
+    directoryUrl(category: string, search: string | null): string {
+      const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);
+      if (search !== null) target.searchParams.set('search', search);
+      return percentEncoded(target).href;
+    },
+  };
+}
+
+/** Returns a function that reads the rows of a query from all pages, and learns how the service numbers them. */
+function createRowsReader(url: string, timeoutMs: number) {
+  /** What the service showed so far: the number of its first page (null: not known yet), and whether it takes a size. */
+  const learned: { firstPage: 0 | 1 | null; takesPageSize: boolean } = { firstPage: null, takesPageSize: true };
 
   async function askPage(query: ProviderQuery, page: number): Promise<Page | UpstreamFailure> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
@@ -145,40 +185,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   }
 
-  function noted(answer: RowsAnswer): RowsAnswer {
-    // A service that rejects a search works.
-    onAnswer?.(answer.status === 'ok' || answer.status === 'rejected' ? null : answer);
-    return answer;
-  }
-
-  return {
-    /** Makes a request, bypassing the cache. */
-    probe: loadCategories,
-
-    /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
-    async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
-      if (categories && categories.until > now()) return { keys: categories.keys, live: true };
-      asking ??= loadCategories().finally(() => {
-        asking = null;
-      });
-      const keys = await inTime(asking, withinMs);
-      return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
-    },
-
-    /** Every row that fits, from all of the service's pages. */
-    rows: (query: ProviderQuery): Promise<RowsAnswer> =>
-      remember(JSON.stringify([query.category, query.search, query.providers]), {
-        ask: () => loadRows(query).then(noted),
-        keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
-      }),
-
-    /** The page for people about a category. */
-    directoryUrl(category: string, search: string | null): string {
-      const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);
-      if (search !== null) target.searchParams.set('search', search);
-      return percentEncoded(target).href;
-    },
-  };
+  return loadRows;
 }
 
 /** Only the first page if its number is known, otherwise those with the numbers 0 and 1. */

@@ -1,31 +1,9 @@
-import { hash } from 'node:crypto';
 import type { StoredProject } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
-import { createMemory } from './memory.ts';
-import {
-  type AddressesAnswer,
-  createNotification,
-  type Notification,
-  type NotificationOptions,
-  type WebhooksAnswer,
-} from './notification.ts';
-
-/** A project's keys. */
-export interface ProjectKeys {
-  projectId: string;
-  apiKey: string;
-  apiSecret: string;
-  /** The secrets that sign its deliveries: two while they are rotated. None: deliveries need no signature. */
-  signingSecrets?: readonly string[];
-}
-
-/** A project's client, which also caches for a short time what its webhooks watch. */
-export interface ProjectClient extends Notification {
-  /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
-  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesAnswer>;
-}
+import type { NotificationOptions, WebhooksAnswer } from './notification.ts';
+import { createProjectClients, type ProjectClient, type ProjectKeys } from './project-client.ts';
 
 /**
  * What a guild may manage. `scope`: the one whose receiver URL it may see; null: no scope. `sealed`: the keys of its
@@ -85,11 +63,6 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** How long a webhook's addresses are cached: people add several in a row. */
-const ADDRESSES_MS = 30_000;
-/** Most webhooks whose addresses are cached. */
-const ADDRESSES_CACHED = 50;
-
 /** Finds each guild's notification project: its own, or the operator's if the guild may manage that. */
 export function createProjects(options: {
   store: Store;
@@ -108,9 +81,12 @@ export function createProjects(options: {
   onAnswer?: NotificationOptions['onAnswer'];
   timeoutMs?: number;
 }): Projects {
-  const { timeoutMs, onAnswer } = options;
-  const given = { ...(timeoutMs !== undefined && { timeoutMs }), ...(onAnswer && { onAnswer }) };
   const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
+  const { onAnswer, timeoutMs } = options;
+  const clientOf = createProjectClients(now, {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(onAnswer && { onAnswer }),
+  });
   let signing = new Map<number, readonly string[]>();
 
   const keysOf = ({ sealed, guildId }: StoredProject): Sealed | null => {
@@ -122,35 +98,6 @@ export function createProjects(options: {
     const signed = (await store.projects.all()).filter((project) => project.signed);
     signing = new Map(signed.map((project) => [project.scope, keysOf(project)?.signingSecrets ?? []]));
     if (operatorSigning) signing.set(OPERATOR_SCOPE, operatorSigning);
-  }
-
-  const lists = createMemory<AddressesAnswer>(ADDRESSES_CACHED, now);
-  /** How often the bot changed each webhook, so that no outdated list is used. */
-  const changes = new Map<string, number>();
-
-  /** The client of a project. */
-  function clientOf(root: string, keys: ProjectKeys): ProjectClient {
-    const client = createNotification({ url: root, ...keys, ...given });
-    const keyOf = (webhookId: string) => JSON.stringify([keys, webhookId]);
-    const changing =
-      <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
-      async (webhookId: string, addresses: readonly string[]): Promise<Result> => {
-        const key = hash('sha256', keyOf(webhookId));
-        const done = () => void changes.set(key, (changes.get(key) ?? 0) + 1);
-        return change(webhookId, addresses).finally(done);
-      };
-    return {
-      ...client,
-      addAddresses: changing(client.addAddresses),
-      removeAddresses: changing(client.removeAddresses),
-      knownAddresses(webhookId, withinMs) {
-        const key = keyOf(webhookId);
-        return lists(`${changes.get(hash('sha256', key)) ?? 0} ${key}`, {
-          ask: () => client.addresses(webhookId, withinMs),
-          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
-        });
-      },
-    };
   }
 
   async function own(project: StoredProject): Promise<ProjectAccess> {

@@ -8,14 +8,31 @@ import { unsynced } from './database.ts';
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
 
-/** Edits of sent messages. A batch of kind `edit` has the reference of the message that it edits. */
+/**
+ * Edits of sent messages: requested because what they show changed, or to append alerts. A batch of kind `edit` has the
+ * reference of the message that it edits.
+ */
 export function editTables(db: Database) {
-  const { ofBatch } = alertReader(db);
-  const holds = renderedCheck(db);
-  const insert = db.prepare(
+  const insert = db.prepare<NewEdit>(
     `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
      VALUES (@channelId, 'edit', @editKind, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
+  const add = (edit: NewEdit): number => Number(insert.run(edit).lastInsertRowid);
+  const { requestChange, requestRerender } = rerenderRequests(db, add);
+  const { joinable, join } = joining(db, add);
+  return { requestChange, joinable, methods: { requestRerender, join, ...editOutcomes(db) } };
+}
+
+/** A row of an edit that is added. */
+interface NewEdit extends MessageRef {
+  editKind: 'change' | 'label' | 'join';
+  payload: string | null;
+  attempts: number;
+  now: number;
+}
+
+/** Requests that messages are rendered again. */
+function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
   // Already requested and not started: one in progress may have been rendered earlier. A `change` also covers a
   // `label`, which waits longer.
   const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
@@ -33,6 +50,33 @@ export function editTables(db: Database) {
       "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
     )
     .pluck();
+
+  function request(message: MessageRef, editKind: 'change' | 'label', now: number): string {
+    if (!requested.get(message.reference, editKind)) add({ ...message, editKind, payload: null, attempts: 0, now });
+    return message.channelId;
+  }
+
+  const relabel = db.transaction((messages: readonly MessageRef[], now: number) => {
+    // The messages were looked up over another connection, and may be forgotten by now.
+    const rendered = messages.filter(({ reference }) => isRendered.get(reference) !== undefined);
+    return [...new Set(rendered.map((message) => request(message, 'label', now)))];
+  });
+
+  return {
+    /**
+     * Requests that the messages that show a transfer are rendered again, within the router's transaction. Waiting
+     * alerts need nothing, because they are rendered late.
+     */
+    requestChange: (transferId: number, now: number): string[] =>
+      messagesOf.all(transferId).map((message) => request(message, 'change', now)),
+    requestRerender: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
+  };
+}
+
+/** Appends alerts to the message of their transaction. */
+function joining(db: Database, add: (edit: NewEdit) => number) {
+  const { ofBatch } = alertReader(db);
+  const holds = renderedCheck(db);
   // The latest message of a transaction in a channel: sent recently, with embeds, and never refused an edit.
   const joinable = db.prepare<
     [string, string, string, number],
@@ -48,6 +92,28 @@ export function editTables(db: Database) {
      ORDER BY b.id DESC LIMIT 1`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
+  const append = db.transaction(
+    (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number) => {
+      if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
+      const id = add({ channelId, editKind: 'join', reference: to.reference, payload, attempts: 1, now });
+      for (const alert of alerts) assign.run(to.id, alert.id);
+      return id;
+    },
+  );
+
+  return {
+    /** The message that another alert of the transaction may join. */
+    joinable(channelId: string, txHash: string, now: number): Joinable | null {
+      const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);
+      return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
+    },
+    join: (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): number | null =>
+      append.immediate(channelId, to, alerts, payload, now),
+  };
+}
+
+/** Records how an edit ended. */
+function editOutcomes(db: Database) {
   const end = db.prepare<[string, number, number]>('UPDATE batches SET state = ?, sent_at = ? WHERE id = ?');
   /** The alerts that an edit adds to its message: the message was sent, and they were not. */
   const JOINED = `state = 'frozen' AND batch_id = (
@@ -55,27 +121,6 @@ export function editTables(db: Database) {
     WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
   const markJoinedSent = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
   const releaseJoined = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
-
-  function request(message: MessageRef, editKind: 'change' | 'label', now: number): string {
-    if (!requested.get(message.reference, editKind))
-      insert.run({ ...message, editKind, payload: null, attempts: 0, now });
-    return message.channelId;
-  }
-
-  const relabel = db.transaction((messages: readonly MessageRef[], now: number) => {
-    // The messages were looked up over another connection, and may be forgotten by now.
-    const rendered = messages.filter(({ reference }) => isRendered.get(reference) !== undefined);
-    return [...new Set(rendered.map((message) => request(message, 'label', now)))];
-  });
-  const join = db.transaction(
-    (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number) => {
-      if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
-      const edit = { channelId, editKind: 'join', reference: to.reference, payload, attempts: 1, now };
-      const id = Number(insert.run(edit).lastInsertRowid);
-      for (const alert of alerts) assign.run(to.id, alert.id);
-      return id;
-    },
-  );
   /** An edit `e`, the message `o` that it edits, and the alerts `a` that `o` shows. */
   const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
     JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
@@ -101,25 +146,9 @@ export function editTables(db: Database) {
   });
 
   return {
-    /**
-     * Requests that the messages that show a transfer are rendered again, within the router's transaction. Waiting
-     * alerts need nothing, because they are rendered late.
-     */
-    requestChange: (transferId: number, now: number): string[] =>
-      messagesOf.all(transferId).map((message) => request(message, 'change', now)),
-    /** The message that another alert of the transaction may join. */
-    joinable(channelId: string, txHash: string, now: number): Joinable | null {
-      const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);
-      return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
-    },
-    methods: {
-      requestRerender: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
-      join: (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): number | null =>
-        join.immediate(channelId, to, alerts, payload, now),
-      markEdited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
-      /** A failed change becomes one dead letter per message. */
-      markEditFailed: (editId: number, reason: string | null, now: number): void =>
-        editFailed.immediate(editId, reason, now),
-    },
+    markEdited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
+    /** A failed change becomes one dead letter per message. */
+    markEditFailed: (editId: number, reason: string | null, now: number): void =>
+      editFailed.immediate(editId, reason, now),
   };
 }

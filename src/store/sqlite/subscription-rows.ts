@@ -4,6 +4,7 @@ import type { NewSubscription, SubscriptionChange } from '../../domain/subscript
 import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Subscription } from '../../domain/subscription.ts';
 import { LABEL_OF_SUBSCRIPTION } from './labels.ts';
 
+/** A row of the table: a subscription with its flags as numbers and its filters as JSON. */
 export interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
   paused: 0 | 1;
   watchSilence: 0 | 1;

@@ -20,6 +20,7 @@ type Synchronous<Group> = {
   [Method in keyof Group]: Group[Method] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
 };
 
+/** Every group of the port, synchronous. */
 export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
 
 /** The port's methods over the connection that writes; `elapsed` returns milliseconds. */

@@ -1,0 +1,84 @@
+import type { Batch, NextMessage } from '../domain/batch.ts';
+import type { ChannelHead } from '../domain/channel.ts';
+import type { SendOutcome } from '../domain/send-outcome.ts';
+import type { createOutcomes } from './apply-outcome.ts';
+import { MAX_ALERTS } from './bisect.ts';
+import type { Channel } from './channel-table.ts';
+import { FIRST_RETRY_MS } from './decide.ts';
+import type { Membership } from './membership.ts';
+import type { RequestSlot } from './rate-limit.ts';
+import type { Scheduler } from './scheduler.ts';
+import { type createSend, isUpdate, type SendOptions } from './send.ts';
+
+/** What using slots needs. */
+export interface ServeOptions extends SendOptions {
+  /** An attempt to post or edit a message ended; `receivedAt`: see {@link ShownDeliveries}, null while a channel was closed. */
+  onAttempt?(attempt: { kind: Batch['kind']; alerts: number; outcome: SendOutcome; receivedAt: number | null }): void;
+}
+
+interface Parts {
+  scheduler: Scheduler;
+  membership: Membership;
+  outcomes: ReturnType<typeof createOutcomes>;
+  send: ReturnType<typeof createSend>;
+}
+
+/** Returns the function that uses a channel's slot: it claims what the channel sends next, sends it, applies the outcome. */
+export function createServe(options: ServeOptions, { scheduler, membership, outcomes, send }: Parts) {
+  const { store, clock, log, onAttempt } = options;
+
+  async function serve(channel: Channel, slot: RequestSlot): Promise<void> {
+    const now = clock.now();
+    const { limit } = channel.search;
+    const take = { limit, alone: limit < MAX_ALERTS, mayChange: scheduler.mayEdit(channel, now) };
+    const { head, next } = await store.outbox.claim(channel.id, take, now);
+    if (next.status === 'nothing') return scheduler.slept(channel.id, { ...next, edit: next.change }, now);
+    scheduler.claimed(channel.id, {
+      alerts: next.status === 'alerts' ? next.waiting : 1,
+      isEdit: next.status === 'batch' && isUpdate(next.batch),
+    });
+    if (!channel.loaded && head) {
+      load(channel, head, now);
+      if (channel.dueAt > clock.now() || scheduler.isHeld(channel.id)) return;
+    }
+    await attempt(channel, head, next, slot);
+  }
+
+  function load(channel: Channel, head: ChannelHead, now: number): void {
+    // The stored state of the channel may be older than the bot's removal.
+    const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
+    if (isRemoved) membership.removed(head.guildId);
+    scheduler.loaded(channel.id, isRemoved ? { ...head, state: 'unreachable', dueAt: now + FIRST_RETRY_MS } : head);
+  }
+
+  async function attempt(
+    channel: Channel,
+    head: ChannelHead | null,
+    next: Exclude<NextMessage, { status: 'nothing' }>,
+    slot: RequestSlot,
+  ): Promise<void> {
+    const result = await send(channel, next, slot);
+    switch (result.status) {
+      case 'changed':
+        return;
+      case 'unrenderable':
+        return outcomes.unrenderable(channel, result.alerts, result.error);
+      case 'attempted':
+    }
+    slot.release();
+    const { batch, outcome } = result;
+    const { id, kind, alerts, attempts, shown } = batch;
+    if (outcome.status === 'sent') membership.confirm(channel.guildId);
+    scheduler.answered(channel.id, alerts);
+    const wasClosed = head !== null && head.state !== 'ready';
+    onAttempt?.({ kind, alerts, outcome, receivedAt: wasClosed ? null : shown.receivedAt });
+    const line = { channel: channel.id, guild: channel.guildId, batch: id, kind, alerts, attempt: attempts, outcome };
+    const { inboxIds: inbox, txHashes: tx, receivedAt } = shown;
+    const wide = { ...line, inbox, tx, ...(receivedAt !== null && { ms: clock.now() - receivedAt }) };
+    const after = await outcomes.apply(channel, head, batch, outcome);
+    if (outcome.status === 'sent') log.info(wide, 'message sent');
+    else log.warn({ ...wide, next: after }, 'message not accepted');
+  }
+
+  return serve;
+}

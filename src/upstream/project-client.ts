@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { createMemory } from './memory.ts';
+import {
+  type AddressesAnswer,
+  createNotification,
+  type Notification,
+  type NotificationOptions,
+} from './notification.ts';
+
+/** A project's keys. */
+export interface ProjectKeys {
+  projectId: string;
+  apiKey: string;
+  apiSecret: string;
+  /** The secrets that sign its deliveries: two while they are rotated. None: deliveries need no signature. */
+  signingSecrets?: readonly string[];
+}
+
+/** A project's client, which also caches for a short time what its webhooks watch. */
+export interface ProjectClient extends Notification {
+  /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
+  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesAnswer>;
+}
+
+/** How long a webhook's addresses are cached: people add several in a row. */
+const ADDRESSES_MS = 30_000;
+/** Most webhooks whose addresses are cached. */
+const ADDRESSES_CACHED = 50;
+
+/** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */
+export function createProjectClients(now: () => number, options: Pick<NotificationOptions, 'onAnswer' | 'timeoutMs'>) {
+  const lists = createMemory<AddressesAnswer>(ADDRESSES_CACHED, now);
+  /** How often the bot changed each webhook, so that no outdated list is used. */
+  const changes = new Map<string, number>();
+
+  return (url: string, keys: ProjectKeys): ProjectClient => {
+    const client = createNotification({ url, ...keys, ...options });
+    const keyOf = (webhookId: string) => JSON.stringify([keys, webhookId]);
+    const changing =
+      <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
+      async (webhookId: string, addresses: readonly string[]): Promise<Result> => {
+        const key = hash('sha256', keyOf(webhookId));
+        const done = () => void changes.set(key, (changes.get(key) ?? 0) + 1);
+        return change(webhookId, addresses).finally(done);
+      };
+    return {
+      ...client,
+      addAddresses: changing(client.addAddresses),
+      removeAddresses: changing(client.removeAddresses),
+      knownAddresses(webhookId, withinMs) {
+        const key = keyOf(webhookId);
+        return lists(`${changes.get(hash('sha256', key)) ?? 0} ${key}`, {
+          ask: () => client.addresses(webhookId, withinMs),
+          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
+        });
+      },
+    };
+  };
+}
