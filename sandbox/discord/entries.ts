@@ -25,6 +25,7 @@ export interface Entry {
   choices: Json;
   failure: string | null;
   stopDeadline: () => void;
+  /** Those who wait for a state of it. */
   waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
 }
 
@@ -53,6 +54,33 @@ export function stateOf(entry: Entry): InteractionState {
     choices: entry.choices,
     failure: entry.failure,
   };
+}
+
+/** Resolves as soon as an interaction's state satisfies the condition. */
+export function untilState(entry: Entry, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
+  return new Promise((resolve, reject) => {
+    const waiter = {
+      check: () => {
+        const state = stateOf(entry);
+        if (!condition(state)) return false;
+        resolve(state);
+        return true;
+      },
+      fail: reject,
+    };
+    if (!waiter.check()) entry.waiting.add(waiter);
+  });
+}
+
+/** Resolves those who wait for the state that an interaction has now. */
+export function checkWaiting({ waiting }: Entry): void {
+  for (const waiter of waiting) if (waiter.check()) waiting.delete(waiter);
+}
+
+/** Rejects all who wait for an interaction. */
+export function failWaiting({ waiting }: Entry, error: Error): void {
+  for (const { fail } of waiting) fail(error);
+  waiting.clear();
 }
 
 /** Creates the memory of interactions: the newest, by id, token and message. */

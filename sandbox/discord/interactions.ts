@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Prepared } from './answer-rules.ts';
 import type { Clock } from './clock.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
-import { createEntries, type Entry, stateOf } from './entries.ts';
+import { checkWaiting, createEntries, type Entry, failWaiting, stateOf, untilState } from './entries.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Gateway } from './gateway.ts';
@@ -82,23 +82,25 @@ export function createInteractions({
   }
 
   function handle(id: string): Interaction {
-    const untilIts = (condition: (state: InteractionState) => boolean) => until(id, condition);
+    const until: Interaction['until'] = async (condition) => untilState(known(id), condition);
     return {
       id,
       get state() {
         return state(id);
       },
-      until: untilIts,
-      acknowledged: () => untilIts(({ status }) => status !== 'waiting'),
-      final: () => untilIts(({ status, loading }) => status !== 'waiting' && !loading),
+      until,
+      acknowledged: () => until(({ status }) => status !== 'waiting'),
+      final: () => until(({ status, loading }) => status !== 'waiting' && !loading),
     };
   }
 
-  function state(id: string): InteractionState {
+  function known(id: string): Entry {
     const entry = entries.get(id);
     if (!entry) throw new Error(`There is no interaction ${id}.`);
-    return stateOf(entry);
+    return entry;
   }
+
+  const state = (id: string): InteractionState => stateOf(known(id));
 
   /** Returns the last 100, oldest first. */
   function states(): InteractionState[] {
@@ -108,22 +110,6 @@ export function createInteractions({
   /** Returns the message of the component that opened a form. */
   function sourceOf(id: string): MessageState | null {
     return entries.get(id)?.prepared.source ?? null;
-  }
-
-  function until(id: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
-    return new Promise((resolve, reject) => {
-      const entry = entries.get(id);
-      const waiter = {
-        check: () => {
-          const current = state(id);
-          if (!condition(current)) return false;
-          resolve(current);
-          return true;
-        },
-        fail: reject,
-      };
-      if (!waiter.check()) entry!.waiting.add(waiter);
-    });
   }
 
   /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
@@ -159,24 +145,21 @@ export function createInteractions({
   /** Reports an interaction's state to the listeners and to those who wait for it. */
   function changed(entry: Entry): void {
     events.emit({ type: 'interaction', interaction: state(entry.id) });
-    for (const waiter of entry.waiting) if (waiter.check()) entry.waiting.delete(waiter);
+    checkWaiting(entry);
   }
 
   function forget(): void {
-    failWaiting(new Error('The stand-in has deleted this interaction.'));
+    failAll(new Error('The stand-in has deleted this interaction.'));
     for (const entry of entries.all()) entry.stopDeadline();
     entries.clear();
   }
 
   function close(): void {
-    failWaiting(new Error('The stand-in was closed.'));
+    failAll(new Error('The stand-in was closed.'));
   }
 
-  function failWaiting(error: Error): void {
-    for (const { waiting } of entries.all()) {
-      for (const { fail } of waiting) fail(error);
-      waiting.clear();
-    }
+  function failAll(error: Error): void {
+    for (const entry of entries.all()) failWaiting(entry, error);
   }
 
   function fail(entry: Entry): void {
@@ -191,7 +174,6 @@ export function createInteractions({
     has: entries.has,
     states,
     sourceOf,
-    until,
     waiting,
     alive,
     acknowledge,

@@ -1,5 +1,5 @@
 /** What a message shows, from the body that the bot or a person sent. */
-import { ComponentType, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
+import { ComponentType, MessageFlags, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
 import { iso } from './clock.ts';
 import type { MessageState } from './control.ts';
 import { componentsIn } from './message-rules.ts';
@@ -17,8 +17,58 @@ interface Source {
   referenced: MessageState | undefined;
 }
 
+/** Returns a new message as Discord sends it, without its files. `extra`: fields that the body does not decide. */
+export function newMessage(
+  world: World,
+  source: Source,
+  { id, at, extra }: { id: string; at: number; extra?: Json },
+): Json {
+  const { channel, author, body } = source;
+  return {
+    type: MessageType.Default,
+    tts: body.tts ?? false,
+    pinned: false,
+    id,
+    channel_id: channel.id,
+    author: apiUser(author),
+    timestamp: iso(at),
+    edited_timestamp: null,
+    flags:
+      Number(body.flags ?? 0) &
+      (MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2),
+    ...contentOf(world, source),
+    attachments: [],
+    ...(body.nonce !== undefined && body.nonce !== null && { nonce: body.nonce }),
+    ...referenceOf(source),
+    ...extra,
+  };
+}
+
+/** Returns a message with the fields in the body changed. With `flags`, it completes a reply that was still loading. */
+export function editedMessage(
+  world: World,
+  before: Json,
+  source: Pick<Source, 'channel' | 'body' | 'referenced'>,
+  { at, flags }: { at: number; flags: number | undefined },
+): Json {
+  const { body } = source;
+  const message = { ...before };
+  if (flags === undefined) message.edited_timestamp = iso(at);
+  const fresh = contentOf(world, { ...source, author: world.users.get(message.author.id)! });
+  for (const key of ['content', 'embeds', 'components'] as const)
+    if (body[key] !== undefined) message[key] = fresh[key];
+  if (body.content !== undefined || body.components !== undefined)
+    for (const key of ['mentions', 'mention_roles', 'mention_everyone'] as const) message[key] = fresh[key];
+  if (body.flags !== undefined && body.flags !== null)
+    message.flags =
+      (message.flags & ~MessageFlags.SuppressEmbeds) |
+      (Number(body.flags) & (MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2));
+  if (flags !== undefined) message.flags = flags | (Number(body.flags ?? 0) & MessageFlags.IsComponentsV2);
+  return message;
+}
+
 /** Returns the fields of a message that come from its body: text, embeds, components, and who is notified. */
-export function contentOf(world: World, { channel, author, body, referenced }: Source): Json {
+function contentOf(world: World, { channel, author, body, referenced }: Source): Json {
   const content = typeof body.content === 'string' ? body.content.trim() : '';
   let id = 0;
   const components = body.components?.length ? structuredClone(body.components) : [];
@@ -60,7 +110,7 @@ function mentionsIn(world: World, content: string, { channel, author, body, refe
 }
 
 /** Returns the fields of a message that refer to the message that it answers. */
-export function referenceOf({ channel, body, referenced: target }: Source): Json {
+function referenceOf({ channel, body, referenced: target }: Source): Json {
   const wanted = body.message_reference;
   if (!wanted) return {};
   return {

@@ -1,14 +1,12 @@
 /** Messages: created from bodies, edited, deleted, with their histories. */
-import { type APIMessage, MessageFlags, MessageType } from 'discord.js';
+import type { APIMessage } from 'discord.js';
 import type { Clock } from './clock.ts';
-import { iso } from './clock.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Files } from './files.ts';
-import { contentOf, referenceOf } from './message-content.ts';
+import { editedMessage, newMessage } from './message-content.ts';
 import type { Upload } from './message-rules.ts';
-import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
@@ -88,26 +86,9 @@ export function createMessages({
 
   function create(draft: Draft): MessageState {
     const { channel, author, body } = draft;
-    const source = { channel, author, body, referenced: referencedBy(body) };
     const id = draft.id ?? nextId();
-    const message = {
-      type: MessageType.Default,
-      tts: body.tts ?? false,
-      pinned: false,
-      id,
-      channel_id: channel.id,
-      author: apiUser(author),
-      timestamp: iso(clock.now()),
-      edited_timestamp: null,
-      flags:
-        Number(body.flags ?? 0) &
-        (MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2),
-      ...contentOf(world, source),
-      attachments: [],
-      ...(body.nonce !== undefined && body.nonce !== null && { nonce: body.nonce }),
-      ...referenceOf(source),
-      ...draft.extra,
-    } as Json;
+    const source = { channel, author, body, referenced: referencedBy(body) };
+    const message = newMessage(world, source, { id, at: clock.now(), extra: draft.extra });
     files.attach(message, body, draft.uploads, null);
     const state: MessageState = {
       id,
@@ -133,19 +114,8 @@ export function createMessages({
   /** Changes the fields in the body. With `flags`, it completes a reply that was still loading. */
   function edit(state: MessageState, body: Json, uploads: readonly Upload[], flags?: number): MessageState {
     const channel = world.channels.get(state.channelId)!;
-    const message = { ...state.message } as Json;
-    if (flags === undefined) message.edited_timestamp = iso(clock.now());
-    const author = world.users.get(message.author.id)!;
-    const fresh = contentOf(world, { channel, author, body, referenced: referencedBy(body) });
-    for (const key of ['content', 'embeds', 'components'] as const)
-      if (body[key] !== undefined) message[key] = fresh[key];
-    if (body.content !== undefined || body.components !== undefined)
-      for (const key of ['mentions', 'mention_roles', 'mention_everyone'] as const) message[key] = fresh[key];
-    if (body.flags !== undefined && body.flags !== null)
-      message.flags =
-        (message.flags & ~MessageFlags.SuppressEmbeds) |
-        (Number(body.flags) & (MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2));
-    if (flags !== undefined) message.flags = flags | (Number(body.flags ?? 0) & MessageFlags.IsComponentsV2);
+    const source = { channel, body, referenced: referencedBy(body) };
+    const message = editedMessage(world, state.message, source, { at: clock.now(), flags });
     files.attach(message, body, uploads, message.attachments);
     state.message = message;
     record(state, 'edited');

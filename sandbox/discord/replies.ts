@@ -11,6 +11,13 @@ import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
+/** The flags that the bot may choose for a reply. */
+const WANTED_FLAGS =
+  MessageFlags.Ephemeral |
+  MessageFlags.SuppressEmbeds |
+  MessageFlags.SuppressNotifications |
+  MessageFlags.IsComponentsV2;
+
 /** The bot's responses to interactions. */
 export type Replies = ReturnType<typeof createReplies>;
 
@@ -118,50 +125,50 @@ export function createReplies({
     return messages.edit(original, body, uploads, (original.message.flags ?? 0) & ~MessageFlags.Loading);
   }
 
+  /** Creates a message with the flags of its state, and those that the bot wants where it may. */
   function post(entry: Entry, body: Json, uploads: readonly Upload[], state: number, wanted: unknown): MessageState {
-    const { prepared, user, channel } = entry;
+    const { user, channel } = entry;
     const ephemeral = (Number(wanted ?? 0) & MessageFlags.Ephemeral) !== 0;
-    const flags =
-      state |
-      (Number(wanted ?? 0) &
-        (MessageFlags.Ephemeral |
-          MessageFlags.SuppressEmbeds |
-          MessageFlags.SuppressNotifications |
-          MessageFlags.IsComponentsV2));
-    const command = prepared.type === InteractionType.ApplicationCommand;
-    const context = entry.kind === 'message-command' || entry.kind === 'user-command';
     return messages.create({
       channel,
       author: world.users.get(world.botId)!,
       body,
       uploads,
       ...(ephemeral && { visibleTo: user.id }),
-      extra: {
-        flags,
-        application_id: world.botId,
-        webhook_id: world.botId,
-        ...(command && { type: context ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand }),
-        ...(command && {
-          interaction: { id: entry.id, type: prepared.type, name: prepared.name, user: apiUser(user) },
-        }),
-        ...(entry.prepared.source &&
-          !entry.prepared.source.visibleTo && {
-            type: MessageType.Reply,
-            message_reference: { type: 0, channel_id: channel.id, message_id: entry.prepared.source.id },
-          }),
-        interaction_metadata: {
-          id: entry.id,
-          type: prepared.type,
-          user: apiUser(user),
-          authorizing_integration_owners: { '0': channel.guildId ?? '0' },
-          ...(command && { name: prepared.name, command_type: 1 }),
-          ...(entry.responseType === 5 && { original_response_message_id: entry.original?.id }),
-        },
-      },
+      extra: replyFields(entry, world.botId, state | (Number(wanted ?? 0) & WANTED_FLAGS)),
     });
   }
 
   return { respond, followUp, message, editMessage, deleteMessage };
+}
+
+/** Returns the fields of a reply that its body does not decide. */
+function replyFields(entry: Entry, botId: string, flags: number): Json {
+  const { prepared, user, channel } = entry;
+  const command = prepared.type === InteractionType.ApplicationCommand;
+  const context = entry.kind === 'message-command' || entry.kind === 'user-command';
+  return {
+    flags,
+    application_id: botId,
+    webhook_id: botId,
+    ...(command && {
+      type: context ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand,
+      interaction: { id: entry.id, type: prepared.type, name: prepared.name, user: apiUser(user) },
+    }),
+    ...(prepared.source &&
+      !prepared.source.visibleTo && {
+        type: MessageType.Reply,
+        message_reference: { type: 0, channel_id: channel.id, message_id: prepared.source.id },
+      }),
+    interaction_metadata: {
+      id: entry.id,
+      type: prepared.type,
+      user: apiUser(user),
+      authorizing_integration_owners: { '0': channel.guildId ?? '0' },
+      ...(command && { name: prepared.name, command_type: 1 }),
+      ...(entry.responseType === 5 && { original_response_message_id: entry.original?.id }),
+    },
+  };
 }
 
 function callbackResource(entry: Entry, type: number): Json {
