@@ -3,6 +3,8 @@ import { Misconfigured, readChainsFile, readConfig, readProjectsFile } from './c
 import { followProjects } from './projects.ts';
 import { type ChainOptions, SERVICE_NAMES, startServices } from './start.ts';
 
+/** `npm run services`: environment → configuration → the three services, or the one that the first argument names. */
+
 // A signal during the start ends it cleanly, too.
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));

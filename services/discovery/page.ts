@@ -1,7 +1,7 @@
 import { type Html, html, rawHtml } from '../html.ts';
 import { type Category, findRows, type Row } from './providers.ts';
 
-const known = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
+const KNOWN = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
 
 /** The directory page of a category for people, or one that says that there is no such category. */
 export function directoryPage(
@@ -44,7 +44,7 @@ ${rows.map(planOf)}
 
 function planOf(row: Row): Html {
   const details = Object.entries(row)
-    .filter(([column, value]) => !known.includes(column) && value !== null && value !== '')
+    .filter(([column, value]) => !KNOWN.includes(column) && value !== null && value !== '')
     .map(([column, value]) => `${inWords(column)}: ${[value].flat().join(', ')}`)
     .join(' · ');
   const links = [row.actionButtons ?? []].flat().flatMap((button) => linkOf(String(button)));

@@ -26,7 +26,7 @@ type Contract = Record<string, (frame: Frame, args: never) => unknown>;
 export class Reverted extends Error {}
 
 /** The contracts of `../contracts/*.sol` in TypeScript, line by line. One test suite runs on both. */
-const behaviours: Record<ContractName, Contract> = {
+const behaviors: Record<ContractName, Contract> = {
   Coin: {
     birth: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
       named(frame, name, symbol, trusted);
@@ -128,12 +128,12 @@ const behaviours: Record<ContractName, Contract> = {
 
 /** Runs a contract's function. `birth` is its constructor. */
 export function run(contract: ContractName, functionName: string, frame: Frame, args: Args): unknown {
-  const behaviour = Object.hasOwn(behaviours[contract], functionName) ? behaviours[contract][functionName] : undefined;
-  if (behaviour === undefined) {
+  const behavior = Object.hasOwn(behaviors[contract], functionName) ? behaviors[contract][functionName] : undefined;
+  if (behavior === undefined) {
     if (functionName === 'birth') return undefined;
     throw new Reverted(`no function ${functionName}`);
   }
-  return behaviour(frame, args as never);
+  return behavior(frame, args as never);
 }
 
 const balance = (frame: Frame, owner: Address) => `${frame.self}.balance.${owner}`;

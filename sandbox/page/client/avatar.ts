@@ -2,10 +2,10 @@
 import { html, svg, type TemplateResult } from 'lit-html';
 import { known } from './model.ts';
 
-const colors = ['#5865f2', '#3ba55c', '#c27c0e', '#d83c3e', '#9b59b6', '#11806a', '#ad1457', '#206694'];
+const COLORS = ['#5865f2', '#3ba55c', '#c27c0e', '#d83c3e', '#9b59b6', '#11806a', '#ad1457', '#206694'];
 
 function colorOf(id: string): string {
-  return colors[Number(BigInt(id) % BigInt(colors.length))]!;
+  return COLORS[Number(BigInt(id) % BigInt(COLORS.length))]!;
 }
 
 /** Draws a round picture. It is decorative: the name is always next to it. */

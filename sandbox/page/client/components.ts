@@ -58,7 +58,7 @@ function drawOne(one: APIMessageComponent, state: MessageState, guild: GuildStat
   }
 }
 
-const styles: Record<number, string> = { 1: 'primary', 2: 'secondary', 3: 'success', 4: 'danger', 5: 'secondary' };
+const STYLES: Record<number, string> = { 1: 'primary', 2: 'secondary', 3: 'success', 4: 'danger', 5: 'secondary' };
 
 function button(one: APIButtonComponent, state: MessageState): TemplateResult {
   const emoji = 'emoji' in one && one.emoji?.name ? html`<span aria-hidden="true">${one.emoji.name}</span> ` : nothing;
@@ -69,7 +69,7 @@ function button(one: APIButtonComponent, state: MessageState): TemplateResult {
       >${emoji}${label} <span aria-hidden="true">↗</span></a>`;
   if (!('custom_id' in one)) return html`${nothing}`;
   const pending = ui.pending.has(`${state.id} ${one.custom_id}`);
-  return html`<button class="button ${styles[one.style]}" ?disabled=${one.disabled ?? false} aria-busy=${pending}
+  return html`<button class="button ${STYLES[one.style]}" ?disabled=${one.disabled ?? false} aria-busy=${pending}
     aria-label=${name} data-custom-id=${one.custom_id}
     @click=${() => void useComponent(state.id, one.custom_id)}>${emoji}${label}</button>`;
 }

@@ -7,7 +7,7 @@ import { channelOf, guildOf, isOnline, type Known } from './model.ts';
 import { addFault, change, clearFault, currentChannelId, perform, ui } from './screen.ts';
 
 const MINUTE = 60_000;
-const messages = { method: 'POST', path: '/channels/:channel/messages' };
+const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
 interface Breakage {
   label: string;
@@ -16,33 +16,33 @@ interface Breakage {
   rule: FaultRule;
 }
 
-const breakages: Breakage[] = [
+const BREAKAGES: Breakage[] = [
   {
     label: 'Error 500 for a minute',
     meaning: 'Discord rejects every message with a server error. The bot waits and retries; each alert appears once.',
-    rule: { fault: { kind: 'error', status: 500 }, ...messages, forMs: MINUTE },
+    rule: { fault: { kind: 'error', status: 500 }, ...MESSAGES, forMs: MINUTE },
   },
   {
     label: 'Rate limit of 10 s',
     meaning: 'Discord rejects the next message with 429. The bot waits 10 s, then sends it.',
-    rule: { fault: { kind: 'rate-limit', retryAfterMs: 10_000 }, ...messages, times: 1 },
+    rule: { fault: { kind: 'rate-limit', retryAfterMs: 10_000 }, ...MESSAGES, times: 1 },
   },
   {
     label: '403 without a code',
     meaning: 'Discord rejects the next message without saying why. The bot must not take it for a lost permission.',
-    rule: { fault: { kind: 'error', status: 403 }, ...messages, times: 1 },
+    rule: { fault: { kind: 'error', status: 403 }, ...MESSAGES, times: 1 },
   },
   {
     label: 'Cloudflare page',
     meaning:
       'The next message meets an HTML error page in front of Discord. The bot pauses all requests, then retries.',
-    rule: { fault: { kind: 'cloudflare', status: 429 }, ...messages, times: 1 },
+    rule: { fault: { kind: 'cloudflare', status: 429 }, ...MESSAGES, times: 1 },
   },
   {
     label: 'Lost response',
     meaning:
       'Discord posts the next message, but the response never arrives. The bot asks again without posting twice.',
-    rule: { fault: { kind: 'lost' }, ...messages, times: 1 },
+    rule: { fault: { kind: 'lost' }, ...MESSAGES, times: 1 },
   },
   {
     label: 'Discord down for a minute',
@@ -72,7 +72,7 @@ export function breakView(all: Known): TemplateResult {
     <ul class="faults" aria-label="Active faults" aria-live="polite">${discord.faults.map(faultView)}</ul>
     ${discord.faults.length > 1 ? button('Remove all faults', () => void clearFault(), 'success') : nothing}
     <ul class="breakages">
-      ${breakages.map(({ label, meaning, rule }) =>
+      ${BREAKAGES.map(({ label, meaning, rule }) =>
         row(
           label,
           meaning,

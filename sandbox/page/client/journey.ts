@@ -82,7 +82,7 @@ function journeyView(journey: Journey, explorerUrl: string, now: number): Templa
     <ol class="steps">
       ${steps.map(
         ({ name, state, detail }) => html`<li class=${state}>
-          <span class="dot" aria-hidden="true"></span><b>${name}</b><span class="hidden">${words[state]}</span><small>${detail}</small>
+          <span class="dot" aria-hidden="true"></span><b>${name}</b><span class="hidden">${STATE_WORDS[state]}</span><small>${detail}</small>
         </li>`,
       )}
     </ol>
@@ -92,7 +92,7 @@ function journeyView(journey: Journey, explorerUrl: string, now: number): Templa
   </li>`;
 }
 
-const words: Record<State, string> = { done: ' done', waiting: ' waiting', trouble: ' failed', none: ' skipped' };
+const STATE_WORDS: Record<State, string> = { done: ' done', waiting: ' waiting', trouble: ' failed', none: ' skipped' };
 
 function stepsOf(journey: Journey, now: number): Step[] {
   const { deliveries, minedAt, routed, posted } = journey;

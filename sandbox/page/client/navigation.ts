@@ -58,7 +58,7 @@ function channelView(channel: ChannelState): TemplateResult {
   </li>`;
 }
 
-const rights = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
+const RIGHTS = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
 const languages = new Intl.DisplayNames('en-US', { type: 'language' });
 
 /** Returns the language of a person's Discord in English: `German`. */
@@ -90,7 +90,7 @@ function personView(guild: GuildState): TemplateResult {
       (userId) => html`<label>
         <input type="radio" name="person" .checked=${userId === ui.userId} @change=${become(userId)}>
         ${avatar(userId, nameOf(userId, guild), true)}
-        <span>${nameOf(userId, guild)} <small>${rights[rankOf(guild, userId)]} · ${languageOf(userId)}</small></span>
+        <span>${nameOf(userId, guild)} <small>${RIGHTS[rankOf(guild, userId)]} · ${languageOf(userId)}</small></span>
       </label>`,
     )}
   </fieldset>`;
@@ -114,10 +114,10 @@ function personView(guild: GuildState): TemplateResult {
   </div>`;
 }
 
-const themes: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
+const NEXT_THEME: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
 
 function themeView(): TemplateResult {
-  const next = themes[ui.theme];
+  const next = NEXT_THEME[ui.theme];
   const turn = (): void => {
     ui.theme = next;
     applyTheme();

@@ -26,7 +26,7 @@ const kinds = {
   erc1155: 'ERC-1155 items',
 };
 
-const special: [label: string, meaning: string, action: Act][] = [
+const SPECIAL: [label: string, meaning: string, action: Act][] = [
   ['Swap', 'Treasury pays HUSD and receives BELL in one transaction.', { do: 'swap', from: 'Treasury' }],
   ['Burst of 100', '100 transfers of all kinds in one block.', { do: 'burst', count: 100 }],
   ['NFT sweep', '20 NFTs from Market in one transaction.', { do: 'sweep', from: 'Market', to: 'Treasury', count: 20 }],
@@ -65,7 +65,7 @@ export function sendView({ world }: Known): TemplateResult {
   return html`${formView(world)}
     <h3>At a click</h3>
     <ul class="breakages">
-      ${special.map(
+      ${SPECIAL.map(
         ([label, meaning, action]) => html`<li><span><b>${label}</b><small>${meaning}</small></span>
           ${button('Send', act(action), 'secondary', false, label)}</li>`,
       )}

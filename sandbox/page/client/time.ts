@@ -59,7 +59,7 @@ export function messageTime(at: number): string {
   return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${clock.format(at)}`;
 }
 
-const units: [Intl.RelativeTimeFormatUnit, number][] = [
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
   ['day', 86_400],
@@ -71,7 +71,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 /** `5 minutes ago`, `in 2 hours`. */
 function relativeTime(at: number): string {
   const away = (at - Date.now()) / 1000;
-  const [unit, size] = units.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
   return formats.relative.format(Math.round(away / size), unit);
 }
 

@@ -9,7 +9,7 @@ import { sendView } from './send.ts';
 import { isTouring, restartTour } from './tour.ts';
 import { watchView } from './watch.ts';
 
-const tabs: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
+const TABS: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
 
 /** Draws the panel. `close` closes it where it is a drawer. */
 export function worldView(now: number, close: () => void): TemplateResult {
@@ -27,9 +27,9 @@ export function worldView(now: number, close: () => void): TemplateResult {
     </header>
     ${statusView(known)}
     <div role="tablist" aria-label="World" @keydown=${onTabKey}>
-      ${(Object.keys(tabs) as Tab[]).map(
+      ${(Object.keys(TABS) as Tab[]).map(
         (tab) => html`<button role="tab" id="tab-${tab}" aria-selected=${ui.tab === tab} aria-controls="world-panel"
-          tabindex=${ui.tab === tab ? 0 : -1} @click=${() => openTab(tab)}>${tabs[tab]}</button>`,
+          tabindex=${ui.tab === tab ? 0 : -1} @click=${() => openTab(tab)}>${TABS[tab]}</button>`,
       )}
     </div>
     <div role="tabpanel" id="world-panel" aria-labelledby="tab-${ui.tab}" tabindex="0">${panel(known, now)}</div>
@@ -42,7 +42,7 @@ function openTab(tab: Tab): void {
 }
 
 function onTabKey(event: KeyboardEvent): void {
-  const names = Object.keys(tabs) as Tab[];
+  const names = Object.keys(TABS) as Tab[];
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? names.length - 1 : 0;
   if (step === 0) return;
   event.preventDefault();
