@@ -53,11 +53,11 @@ it('accepts an IPv6 address in its URL form', () => {
   expect([config.HOST, config.OPS_HOST]).toEqual(['::1', '::1']);
 });
 
-const project = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
+const PROJECT = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
 
 it('accepts a project’s keys without a root of the service: that interface is off', () => {
-  const config = readConfig({ DISCORD_TOKEN: 't', ...project });
-  expect(config).toMatchObject(project);
+  const config = readConfig({ DISCORD_TOKEN: 't', ...PROJECT });
+  expect(config).toMatchObject(PROJECT);
   expect(config.NOTIFICATION_URL).toBeUndefined();
 });
 
@@ -110,7 +110,7 @@ describe('a wrong environment', () => {
 
   it('refuses a token that a header cannot contain, and trims blanks around it', () => {
     for (const token of ['to ken', 'to\nken', 'tokén']) {
-      const message = faults({ DISCORD_TOKEN: token, ...project, NOTIFICATION_API_SECRET: token });
+      const message = faults({ DISCORD_TOKEN: token, ...PROJECT, NOTIFICATION_API_SECRET: token });
       expect(message).toMatch(/DISCORD_TOKEN: must be the bot token.*NOTIFICATION_API_SECRET: must be the project/s);
       expect(message).not.toContain(token);
     }

@@ -30,7 +30,7 @@ function anchorsOf(page: string): Set<string> {
   return new Set([...headings].map(([, heading]) => anchorOf(heading!)));
 }
 
-it.each(PAGES)('every relative link in %s leads to a file and an anchor that exist', (page) => {
+it.each(PAGES)('keeps every relative link in %s leading to a file and an anchor that exist', (page) => {
   const prose = read(page).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
   const links = [...prose.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link]) => link!);
   const broken = links.filter((link) => {
@@ -42,12 +42,12 @@ it.each(PAGES)('every relative link in %s leads to a file and an anchor that exi
   expect(broken).toEqual([]);
 });
 
-it.each(PAGES)('every npm script that %s names exists', (page) => {
+it.each(PAGES)('names only npm scripts that exist in %s', (page) => {
   const named = [...read(page).matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, script]) => script!);
   expect(named.filter((script) => !(script in packageJson.scripts))).toEqual([]);
 });
 
-it.each(PAGES)('every path in code style in %s exists', (page) => {
+it.each(PAGES)('names only paths that exist in %s', (page) => {
   const paths = [...read(page).matchAll(/`((?:src|commands|test|services|sandbox|bench|docs|data)\/[\w./-]*)`/g)];
   // Made when the bot or the bench runs.
   const made = /^(data\/.|bench\/results\.json$)/;
@@ -62,7 +62,7 @@ const SOURCES = [
   'Dockerfile',
 ];
 
-it('every variable that a page names is read somewhere', () => {
+it('names only variables that are read somewhere', () => {
   const sources = SOURCES.map(read).join('\n');
   const unknown = PAGES.flatMap((page) =>
     [...read(page).matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])(?:=[^`]*)?`/g)]
@@ -100,7 +100,7 @@ describe('slash commands', () => {
     /^\/(healthz|readyz|metrics|notification|explorer|discovery|state|events|messages|requests|interactions|world|faults|tmp)$/;
   const admins = read('docs/admins.md');
 
-  it.each(PAGES)('exist where %s names them', (page) => {
+  it.each(PAGES)('names only slash commands that exist in %s', (page) => {
     const named = [...read(page).matchAll(/`(\/[a-z]+)(?: ([a-z]+)\b(?!:))?(?=[` ])/g)];
     const unknown = named.filter(([, group = '', subcommand]) => {
       if (!groups.has(group)) return !routes.test(group);
@@ -110,7 +110,7 @@ describe('slash commands', () => {
     expect(unknown.map(([text]) => text)).toEqual([]);
   });
 
-  it('each have a section and a picture in the page for admins', () => {
+  it('shows every slash command in a section and a picture of the page for admins', () => {
     const parts = admins.split(/^##+ /m);
     const lacking = [...defined.keys()].filter(
       (name) =>
@@ -121,7 +121,7 @@ describe('slash commands', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('have exactly the options that the page for admins lists for subscriptions', () => {
+  it('lists exactly the options of subscriptions in the page for admins', () => {
     const optionsIn = (section: string): string[] =>
       [...section.split('\n### ')[0]!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
         cell!.split(', ').map((name) => name.replaceAll('`', '')),
@@ -153,7 +153,7 @@ it('lists exactly the columns of each CSV file', () => {
   expect(columnsIn(activity)).toEqual(activityHead);
 });
 
-it('the generated pages of the reference are up to date (otherwise: npm run docs)', async () => {
+it('keeps the generated pages of the reference up to date (otherwise: npm run docs)', async () => {
   for (const [path, content] of Object.entries(await referenceFiles())) expect(read(path), path).toBe(content);
 });
 

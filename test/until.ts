@@ -1,11 +1,15 @@
-/** Longer than any machine needs. The test's own time-out is longer, but its message would not name the condition. */
+/** Longer than any machine needs. The test's own time-out is longer, but its message would not say what was waited for. */
 const MOST_MS = 120_000;
 
-/** Waits for a condition that no event reports. If it never holds, the test fails with the condition's source. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+/** The message of a test that waited in vain. */
+export const neverHappened = (what: string, condition: () => unknown): string =>
+  `This was expected and never happened: ${what}. The condition: ${condition.toString()}`;
+
+/** Waits for a condition that no event reports. If it never holds, the test fails with `what` it waited for. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() - began > MOST_MS) throw new Error(`This condition never held: ${condition.toString()}`);
+    if (performance.now() - began > MOST_MS) throw new Error(neverHappened(what, condition));
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
@@ -13,8 +13,8 @@ import type { Transfer } from '../../services/chain/transfers.ts';
 import { hasAnvil } from './kinds.ts';
 
 const ORDINARY = profileOf('');
-const nobody = '0x0000000000000000000000000000000000000000';
-const stranger = '0x00000000000000000000000000000000000ABc01';
+const NOBODY = '0x0000000000000000000000000000000000000000';
+const STRANGER = '0x00000000000000000000000000000000000ABc01';
 const COIN = 10n ** 18n;
 
 describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (scripted) => {
@@ -47,16 +47,16 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
   }
 
   function nameOf(address: string): string {
-    const known = { ...chain.wallets, ...chain.contracts, nobody };
+    const known = { ...chain.wallets, ...chain.contracts, nobody: NOBODY };
     return Object.entries(known).find(([, one]) => one === address)?.[0] ?? address;
   }
 
-  test('starts the requested kind of chain and reports no replacement', () => {
+  it('starts the requested kind of chain and reports no replacement', () => {
     expect(chain.kind).toBe(scripted ? 'scripted' : 'anvil');
     expect(chain.notice).toBeNull();
   });
 
-  test('sends native and internal transfers', async () => {
+  it('sends native and internal transfers', async () => {
     const native = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 5n });
     expect(await transfersOf(native)).toEqual([
       { kind: 'native', from: 'Alice', to: 'Treasury', value: 5n, internal: false },
@@ -70,7 +70,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(internal.summary).toBe('Alice sends 1 coin through a contract to Treasury');
   });
 
-  test('sends token transfers of every kind', async () => {
+  it('sends token transfers of every kind', async () => {
     const { dollar, bell, names, supplies } = chain.tokens;
     const pair = { from: 'Bob', to: 'Treasury' } as const;
     const moved = { from: 'Bob', to: 'Treasury' };
@@ -88,22 +88,22 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     );
   });
 
-  test('lets a stranger send tokens that it never had', async () => {
-    const sent = await chain.transfer({ kind: 'erc20', from: stranger, to: 'Treasury', amount: 9n });
-    expect(await transfersOf(sent)).toMatchObject([{ from: stranger, to: 'Treasury', value: 9n }]);
+  it('lets a stranger send tokens that it never had', async () => {
+    const sent = await chain.transfer({ kind: 'erc20', from: STRANGER, to: 'Treasury', amount: 9n });
+    expect(await transfersOf(sent)).toMatchObject([{ from: STRANGER, to: 'Treasury', value: 9n }]);
     expect(
-      await transfersOf(await chain.transfer({ kind: 'erc721', from: stranger, to: 'Bob', id: 777n })),
-    ).toMatchObject([{ from: stranger, to: 'Bob', tokenId: 777n }]);
+      await transfersOf(await chain.transfer({ kind: 'erc721', from: STRANGER, to: 'Bob', id: 777n })),
+    ).toMatchObject([{ from: STRANGER, to: 'Bob', tokenId: 777n }]);
   });
 
-  test('sends a received NFT on, and no other one with its ID', async () => {
-    await chain.transfer({ kind: 'erc721', from: 'Whale', to: stranger, id: 888n });
-    const back = await chain.transfer({ kind: 'erc721', from: stranger, to: 'Whale', id: 888n });
+  it('sends a received NFT on, and no other one with its ID', async () => {
+    await chain.transfer({ kind: 'erc721', from: 'Whale', to: STRANGER, id: 888n });
+    const back = await chain.transfer({ kind: 'erc721', from: STRANGER, to: 'Whale', id: 888n });
     expect(await transfersOf(back)).toMatchObject([{ tokenId: 888n }]);
     await expect(chain.transfer({ kind: 'erc721', from: 'Alice', to: 'Bob', id: 888n })).rejects.toThrow();
   });
 
-  test('pays one token and gets another in one transaction for a swap', async () => {
+  it('pays one token and gets another in one transaction for a swap', async () => {
     const { dollar, bell } = chain.tokens;
     expect(await transfersOf(await chain.swap('Carol', 10_000_000n))).toEqual([
       { kind: 'erc20', from: 'Carol', to: 'swap', token: dollar.address, value: 10_000_000n },
@@ -111,20 +111,20 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     ]);
   });
 
-  test('moves several NFTs in one transaction for a sweep', async () => {
+  it('moves several NFTs in one transaction for a sweep', async () => {
     const moved = await transfersOf(await chain.sweep({ from: 'Market', to: 'Treasury', count: 15 }));
     expect(new Set(moved.map((transfer) => 'tokenId' in transfer && transfer.tokenId)).size).toBe(15);
     expect(moved.every(({ from, to }) => from === 'Market' && to === 'Treasury')).toBe(true);
   });
 
-  test('sends two equal transfers in one transaction for twins', async () => {
+  it('sends two equal transfers in one transaction for twins', async () => {
     const [one, two, ...more] = await transfersOf(await chain.twins({ from: 'Alice', to: 'Treasury', amount: 3n }));
     expect(one).toMatchObject({ from: 'Alice', to: 'Treasury', value: 3n });
     expect(two).toEqual(one);
     expect(more).toEqual([]);
   });
 
-  test('creates a look-alike that begins and ends like the address it copies', async () => {
+  it('creates a look-alike that begins and ends like the address it copies', async () => {
     const sent = await chain.lookalike({ like: 'Payroll', to: 'Treasury' });
     const { Payroll } = chain.wallets;
     expect(sent.address).not.toBe(Payroll);
@@ -133,7 +133,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(await transfersOf(sent)).toMatchObject([{ from: sent.address, to: 'Treasury', value: 10_000n }]);
   });
 
-  test.each(['dollar', 'keys', 'supplies'] as const)('mints and burns %s', async (token) => {
+  it.each(['dollar', 'keys', 'supplies'] as const)('mints and burns %s', async (token) => {
     const { address } = chain.tokens[token];
     expect(await transfersOf(await chain.mint({ to: 'Grants', token }))).toMatchObject([
       { from: 'nobody', to: 'Grants', token: address },
@@ -143,7 +143,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     ]);
   });
 
-  test('gives the hostile and the fake token their names', async () => {
+  it('gives the hostile and the fake token their names', async () => {
     const pair = { from: 'Bob', to: 'Treasury' } as const;
     const { hostile, fake, dollar } = chain.tokens;
     expect(await transfersOf(await chain.hostile(pair))).toMatchObject([{ token: hostile.address }]);
@@ -154,7 +154,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     );
   });
 
-  test('returns the tokens’ own metadata from the contracts', async () => {
+  it('returns the tokens’ own metadata from the contracts', async () => {
     for (const { address, name, symbol, type, decimals } of Object.values(chain.tokens)) {
       const token = await readToken(node, address);
       expect(token).toMatchObject({ name, symbol, type, decimals: type === 'ERC-20' ? decimals : null });
@@ -163,7 +163,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(await readToken(node, chain.contracts.mover)).toBeNull();
   });
 
-  test('mines a burst in one block, in order', async () => {
+  it('mines a burst in one block, in order', async () => {
     const heard: string[] = [];
     const stop = chain.onMined(({ hash }) => heard.push(hash));
     const mined = await chain.burst(30);
@@ -175,11 +175,11 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     await expect(chain.burst(0)).rejects.toThrow(RangeError);
   });
 
-  test('mines the largest burst in one block', async () => {
+  it('mines the largest burst in one block', async () => {
     expect(await chain.burst(500)).toHaveLength(500);
   });
 
-  test('mints nothing for a burst after a wallet has sent all its dollars', async () => {
+  it('mints nothing for a burst after a wallet has sent all its dollars', async () => {
     const { Alice } = chain.wallets;
     const pair = { from: 'Alice', to: 'Bob' } as const;
     const data = callData('Coin', 'balanceOf', [Alice]);
@@ -192,19 +192,19 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     expect(mined).toEqual(burst.map(({ summary }) => summary));
   });
 
-  test('refuses to send more of a token than a wallet holds', async () => {
+  it('refuses to send more of a token than a wallet holds', async () => {
     const amount = 10n ** 15n;
     await expect(chain.transfer({ kind: 'erc20', from: 'Carol', to: 'Bob', amount })).rejects.toThrow(
       /^Carol holds only [\d.]+ HUSD\. Send less, or mint some first\.$/,
     );
   });
 
-  test('runs simultaneous actions without conflicts', async () => {
+  it('runs simultaneous actions without conflicts', async () => {
     const all = await Promise.all(walletNames.map((from) => chain.transfer({ kind: 'erc721', from, to: 'Treasury' })));
     expect(new Set(all.map(({ hash }) => hash)).size).toBe(walletNames.length);
   });
 
-  test('returns the same blocks and transactions from every method', async () => {
+  it('returns the same blocks and transactions from every method', async () => {
     const rpc = rpcOf(chain.rpcUrl);
     const { hash, blockNumber } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Bob' });
     const number = `0x${blockNumber.toString(16)}`;
@@ -226,7 +226,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     await expect(rpc('no_such_method')).rejects.toThrow();
   });
 
-  test('sends every kind of traffic until it is stopped', async () => {
+  it('sends every kind of traffic until it is stopped', async () => {
     const summaries: string[] = [];
     const turns = 40;
     const enough = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { anvilOn } from '../../sandbox/chain/anvil.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { startChain } from '../../sandbox/chain/index.ts';
@@ -17,7 +17,7 @@ const answers = async (rpcUrl: string) =>
     () => false,
   );
 
-test('starts the scripted chain and reports it when anvil is missing', async () => {
+it('starts the scripted chain and reports it when anvil is missing', async () => {
   const chain = await startChain({ findAnvil: () => null });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
@@ -27,7 +27,7 @@ test('starts the scripted chain and reports it when anvil is missing', async () 
   expect(await answers(chain.rpcUrl)).toBe(false);
 });
 
-test('finds a runnable anvil in the folders of PATH', () => {
+it('finds a runnable anvil in the folders of PATH', () => {
   const [empty, full] = [mkdtempSync(join(tmpdir(), 'path-')), mkdtempSync(join(tmpdir(), 'path-'))];
   onTestFinished(() => {
     for (const folder of [empty, full]) rmSync(folder, { recursive: true });
@@ -38,7 +38,7 @@ test('finds a runnable anvil in the folders of PATH', () => {
   expect(anvilOn([empty, '', full].join(delimiter))).toBe(join(full, 'anvil'));
 });
 
-test('reports anvil’s own error when it does not run', async () => {
+it('reports anvil’s own error when it does not run', async () => {
   const chain = await startChain({ findAnvil: () => '/no such folder/anvil' });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
@@ -47,14 +47,14 @@ test('reports anvil’s own error when it does not run', async () => {
   await chain.close();
 });
 
-test('ends anvil when the chain is closed', async () => {
+it('ends anvil when the chain is closed', async () => {
   const chain = await startChain();
   expect(await answers(chain.rpcUrl)).toBe(true);
   await chain.close();
   expect(await answers(chain.rpcUrl)).toBe(false);
 });
 
-test.each([false, true])('reports a port that is in use (scripted: %s)', async (scripted) => {
+it.each([false, true])('reports a port that is in use (scripted: %s)', async (scripted) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -62,7 +62,7 @@ test.each([false, true])('reports a port that is in use (scripted: %s)', async (
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('ends anvil when its parent is killed', async () => {
+it('ends anvil when its parent is killed', async () => {
   const module = new URL('../../sandbox/chain/index.ts', import.meta.url);
   const program = `
     import { startChain } from ${JSON.stringify(fileURLToPath(module))};

@@ -83,7 +83,7 @@ it('lists every transfer of the period in the CSV file, posted or not', async ()
   expect(lines.slice(2).map((line) => line.split(',').at(-1))).toEqual(['yes', 'no: minimum', 'no: zero']);
 });
 
-describe('nobody sees more than their channels tell', () => {
+describe('visibility', () => {
   it('refuses to show an address that nobody watches, or only in channels that the member cannot see', async () => {
     expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(/isn’t watched in any channel you can see/);
     expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction hash/);
@@ -318,7 +318,7 @@ it('draws one chart at a time per server, however many people ask', async () => 
   };
   const asked = [1, 2, 3].map(() => world.use('activity', { address: TREASURY }));
   for (let drawn = 0; drawn < 3; drawn++) {
-    await until(() => drawing.length > drawn);
+    await until('the next chart is drawn', () => drawing.length > drawn);
     await world.use('activity', { address: 'nobody' });
     expect(drawing).toHaveLength(drawn + 1);
     drawing[drawn]!.reject(new Error('no canvas'));

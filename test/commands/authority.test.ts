@@ -73,7 +73,7 @@ const WATCH = 'Watch addresses in this message';
 const FILE = { filename: 'more.csv', text: `address,channel\n${TOKEN},#alerts` };
 
 /** Who, and what they may: `all` only, `manage` too, or also what the manager role is not enough for: `admin`. */
-const people = [
+const PEOPLE = [
   { name: 'a member', who: { as: seed.mia }, may: ['all'] },
   { name: 'the manager role', who: { as: seed.noa }, may: ['all', 'manage'] },
   { name: 'Manage Server', who: { as: seed.max }, may: ['all', 'manage', 'admin'] },
@@ -112,7 +112,7 @@ const uses: [string, string, (subscription: string) => Record<string, OptionInpu
 ];
 
 /** Options with choices, and who gets them. */
-const choosing = [
+const CHOOSING = [
   ['activity', 'address', 'all'],
   ['label remove', 'address', 'manage'],
   ['label set', 'address', 'manage'],
@@ -139,7 +139,7 @@ it('lists every option with choices in the access matrix', () => {
   const walk = ({ name, autocomplete, options = [] }: Definition): string[] =>
     autocomplete ? [name] : options.flatMap(walk).map((path) => `${name} ${path}`);
   const all = commands.flatMap(({ data }) => walk(data.toJSON() as Definition));
-  expect(all.sort()).toEqual(choosing.map(([command, option]) => `${command} ${option}`).sort());
+  expect(all.sort()).toEqual(CHOOSING.map(([command, option]) => `${command} ${option}`).sort());
 });
 
 it('lists every command in the access matrix', () => {
@@ -152,7 +152,7 @@ it('lists every command in the access matrix', () => {
   expect(uses.map(([name]) => name).sort()).toEqual(all.sort());
 });
 
-describe.each(people)('$name', ({ who, may }) => {
+describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
   it.each(uses)('lets exactly the allowed people use /%s', async (name, needs, options) => {
     const before = await world.store.subscriptions.list(harbor.id);
     const answer = await world.use(name, options(id), who);
@@ -175,7 +175,7 @@ describe.each(people)('$name', ({ who, may }) => {
     expect(menuOf(answer).options).toHaveLength(1);
   });
 
-  it.each(choosing)('offers choices of /%s %s to exactly the allowed people', async (name, option, needs) => {
+  it.each(CHOOSING)('offers choices of /%s %s to exactly the allowed people', async (name, option, needs) => {
     const offered = await world.choices(name, option, option === 'provider' ? { category: 'apis' } : {}, who);
     expect(offered.length > 0).toBe(may.includes(needs) && (who.in === undefined || HERE_TOO.includes(name)));
   });

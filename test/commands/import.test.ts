@@ -219,7 +219,7 @@ describe('/subscription export and import', () => {
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
   });
 
-  it('give an address one name and a name one address, and say which line or address has it', async () => {
+  it('gives an address one name and a name one address, and says which line or address has it', async () => {
     await world.subscribe({ label: 'Treasury' });
     const two = await bring(`${HEAD}\nsubscription,${B},#alerts,Cold\nlabel,${B},,Hot\n`);
     expect(textOf(two)).toMatch(/Line 3\*\*: A server has one name for an address, and line 2 names this one `Cold`/);

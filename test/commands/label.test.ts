@@ -31,7 +31,7 @@ it('warns when a labeled address could be mistaken for another known one', async
   expect(textOf(await set(B, 'Vendor'))).not.toContain('Look-alike');
 });
 
-describe('names that are refused', () => {
+describe('refused names', () => {
   it.each([
     ['\u200b\u2800', /no visible characters/],
     ['claim-now.example', /looks like a link/],
@@ -126,10 +126,10 @@ it('shows a new name in the last day’s alerts, and removes it from them', asyn
   expect(line()).not.toContain('Alice’s wallet');
   const set = await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
   expect(textOf(set)).toContain('1 message from the last day that shows it is being updated too.');
-  await pipeline.turnUntil(() => line().includes('Alice’s wallet'));
+  await pipeline.turnUntil('the alert shows the label', () => line().includes('Alice’s wallet'));
   const gone = await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
   expect(textOf(gone)).toContain('1 message from the last day');
-  await pipeline.turnUntil(() => !line().includes('Alice’s wallet'));
+  await pipeline.turnUntil('the alert no longer shows the label', () => !line().includes('Alice’s wallet'));
   // More of them than are changed, in a channel that the deliverer does not look for now.
   await pipeline.deliverer.rescan();
   await pipeline.idle();

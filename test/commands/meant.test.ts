@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { meantBy } from '../../commands/shared/meant.ts';
 
-const known = ['Treasury', 'Treasury cold', 'Payroll', 'Élan', 'apis'];
+const KNOWN = ['Treasury', 'Treasury cold', 'Payroll', 'Élan', 'apis'];
 
 it.each([
   ['Tresury', 'Treasury'],
@@ -13,5 +13,5 @@ it.each([
   ['bridge', null],
   ['x'.repeat(5_000), null],
 ])('takes %.20s for %s', (typed, meant) => {
-  expect(meantBy(typed, known)).toBe(meant);
+  expect(meantBy(typed, KNOWN)).toBe(meant);
 });

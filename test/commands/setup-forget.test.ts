@@ -3,7 +3,7 @@ import { until } from '../until.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-const here = { in: orchid.lobby };
+const HERE = { in: orchid.lobby };
 let world: CommandWorld;
 beforeAll(async () => {
   world = await startWorld({ service: 'http://127.0.0.1:1' });
@@ -11,20 +11,20 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   await world.services.eraseGuild(orchid.id);
-  await world.use('subscription add', { address: A, channel: orchid.alerts }, here);
+  await world.use('subscription add', { address: A, channel: orchid.alerts }, HERE);
   await world.services.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
 });
 const count = async () => (await world.store.subscriptions.list(orchid.id)).length;
 
 it('shows what is stored about a server, erases it on the button, and reports what it erased', async () => {
   await world.subscribe();
-  const asked = await world.use('setup forget', {}, here);
+  const asked = await world.use('setup forget', {}, HERE);
   expect(isPrivate(asked)).toBe(true);
   expect(textOf(asked)).toMatch(
     /can’t be undone[\s\S]*• 1 subscription\n• 1 record of who changed what\n• the notification project/,
   );
   expect(await count()).toBe(1);
-  const done = await world.press(asked, 'setup:erase', here);
+  const done = await world.press(asked, 'setup:erase', HERE);
   expect(textOf(done)).toMatch(/^Erased\n• 1 subscription/);
   expect(buttonsOf(done)).toEqual([]);
   expect(await count()).toBe(0);
@@ -32,15 +32,15 @@ it('shows what is stored about a server, erases it on the button, and reports wh
   // Its receiver URL ends at once.
   expect(world.services.receiver.urls(1).current).toBeNull();
   expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
-  expect(textOf(await world.use('setup forget', {}, here))).toContain('Nothing is stored');
+  expect(textOf(await world.use('setup forget', {}, HERE))).toContain('Nothing is stored');
 });
 
 it('erases nothing on the other button, or when the question is too old', async () => {
-  const asked = await world.use('setup forget', {}, here);
-  expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything stays as it was');
-  const late = await world.use('setup forget', {}, here);
+  const asked = await world.use('setup forget', {}, HERE);
+  expect(textOf(await world.press(asked, 'setup:spare', HERE))).toContain('Everything stays as it was');
+  const late = await world.use('setup forget', {}, HERE);
   world.clock.advance(15 * 60_000 + 1);
-  expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/has expired/);
+  expect(textOf(await world.press(late, 'setup:erase', HERE))).toMatch(/has expired/);
   expect(await count()).toBe(1);
 });
 
@@ -51,11 +51,11 @@ it('erases a server once at a time, however often the button is pressed', async 
     running.push(Promise.withResolvers<void>());
     return running.at(-1)!.promise;
   };
-  const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, here)));
-  const pressed = asked.map((one) => world.press(one, 'setup:erase', here));
+  const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, HERE)));
+  const pressed = asked.map((one) => world.press(one, 'setup:erase', HERE));
   for (let run = 0; run < 3; run++) {
-    await until(() => running.length > run);
-    await world.use('setup server', {}, here);
+    await until('the next erasure begins', () => running.length > run);
+    await world.use('setup server', {}, HERE);
     expect(running).toHaveLength(run + 1);
     running[run]!.resolve();
   }

@@ -5,7 +5,7 @@ import { type Given, startUpstream } from '../upstream/server.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-const here = { in: orchid.lobby };
+const HERE = { in: orchid.lobby };
 const KEYS = { projectId: '64b7f2a1c3d4e5f6a7b8c9d0', apiKey: 'orchids-key', apiSecret: 'orchids-secret' };
 const OPERATORS = ['public-key', 'very-secret'];
 let world: CommandWorld;
@@ -32,16 +32,16 @@ afterEach(async () => {
   expect(JSON.stringify(world.logged)).not.toContain('/hooks/');
 });
 
-const store = async (keys: Partial<typeof KEYS> & { signingSecrets?: string } = {}, who: object = here) =>
+const store = async (keys: Partial<typeof KEYS> & { signingSecrets?: string } = {}, who: object = HERE) =>
   world.fill(await world.use('setup project', {}, who), { ...KEYS, ...keys }, who);
 const urlIn = (text: string) => /https:\/\/bell\.example\/hooks\/[\w-]{20,}/.exec(text)?.[0];
 const tokens = async () => (await world.store.projects.tokens()).map(({ token }) => token);
 
 describe('/setup project', () => {
   it('checks a project’s keys, stores them sealed, and shows the server’s own receiver URL in private', async () => {
-    const opened = await world.use('setup project', {}, here);
+    const opened = await world.use('setup project', {}, HERE);
     expect(opened.modal).toMatchObject({ title: 'Your notification project' });
-    const saved = await world.fill(opened, KEYS, here);
+    const saved = await world.fill(opened, KEYS, HERE);
     expect(isPrivate(saved)).toBe(true);
     expect(upstream.requests.slice(0, 1)).toMatchObject([
       { url: `/webhooks/${KEYS.projectId}?apiKey=${KEYS.apiKey}`, headers: { 'api-secret': KEYS.apiSecret } },
@@ -51,7 +51,7 @@ describe('/setup project', () => {
     const stored = (await world.store.projects.ofGuild(orchid.id))!;
     expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(KEYS.apiSecret);
     list = { body: [{ _id: 'f'.repeat(24), webhookUrl: url, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list', {}, here))).toMatch(/✅ `ALL` → this bot/);
+    expect(textOf(await world.use('webhook list', {}, HERE))).toMatch(/✅ `ALL` → this bot/);
     expect(upstream.requests.at(-1)!.url).toContain(KEYS.projectId);
     // The operator's server still sees the operator's project, and nothing of this one.
     expect(textOf(await world.use('webhook list'))).not.toContain(url);
@@ -59,21 +59,21 @@ describe('/setup project', () => {
 
   it('keeps a project’s keys out of the log even if Discord refuses the reply', async () => {
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
-    const opened = await world.use('setup project', {}, here);
+    const opened = await world.use('setup project', {}, HERE);
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
     const unanswered = () => world.logged.filter(({ msg }) => msg === 'cannot respond to interaction');
     const form = { kind: 'modal', interactionId: opened.id, values: KEYS, userId: seed.ada } as const;
     world.discord.begin({ ...form, channelId: orchid.lobby });
-    await until(() => unanswered().length > 0);
+    await until('the log says “cannot respond to interaction”', () => unanswered().length > 0);
     expect(unanswered()).toMatchObject([{ err: { code: 10015 } }]);
     expect(await tokens()).toHaveLength(1);
   });
 
   it('replaces a project’s keys without changing the receiver URL', async () => {
     const first = urlIn(textOf(await store()));
-    const again = await world.use('setup project', {}, here);
+    const again = await world.use('setup project', {}, HERE);
     expect(JSON.stringify(again.modal)).toContain(KEYS.projectId);
-    const replaced = await world.fill(again, { ...KEYS, projectId: 'another' }, here);
+    const replaced = await world.fill(again, { ...KEYS, projectId: 'another' }, HERE);
     expect(textOf(replaced)).toContain('Project replaced');
     expect(urlIn(textOf(replaced))).toBe(first);
   });
@@ -87,7 +87,7 @@ describe('/setup project', () => {
     };
     expect([await post(), await post(), await post(), await post()]).toEqual([200, 200, 503, 503]);
     for (const command of ['status', 'setup check']) {
-      const text = textOf(await world.use(command, {}, here));
+      const text = textOf(await world.use(command, {}, HERE));
       expect(text).toMatch(/Receiver URL(: |\n)1\.9 of 256 MB stored today. Deliveries waiting: \d/);
       expect(text).toMatch(/refused deliveries \(2 since the bot started, .*more than 1 per second/);
       expect(textOf(await world.use(command))).not.toMatch(/refused deliveries|1\.9 of 256/);
@@ -155,7 +155,7 @@ describe('/setup project', () => {
 
   it('reports that projects are off, and who can turn them on, when the service is not configured', async () => {
     world.services.projects = world.openProjects('');
-    const answer = await world.use('setup project', {}, here);
+    const answer = await world.use('setup project', {}, HERE);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
   });
@@ -163,22 +163,22 @@ describe('/setup project', () => {
   it('reports a project whose keys can no longer be opened, and stores it again', async () => {
     const url = urlIn(textOf(await store()))!;
     world.services.projects = world.openProjects(upstream.url, 8);
-    expect(textOf(await world.use('webhook list', {}, here))).toMatch(
+    expect(textOf(await world.use('webhook list', {}, HERE))).toMatch(
       /keys can no longer be decrypted.*Events still arrive/,
     );
-    expect(textOf(await world.use('setup check', {}, here))).toMatch(/❌.*keys can no longer be decrypted/);
-    expect(await world.choices('webhook remove', 'webhook', {}, here)).toEqual([]);
+    expect(textOf(await world.use('setup check', {}, HERE))).toMatch(/❌.*keys can no longer be decrypted/);
+    expect(await world.choices('webhook remove', 'webhook', {}, HERE)).toEqual([]);
     expect(urlIn(textOf(await store()))).toBe(url);
-    expect(textOf(await world.use('webhook list', {}, here))).toContain('0 webhooks');
+    expect(textOf(await world.use('webhook list', {}, HERE))).toContain('0 webhooks');
   });
 });
 
 describe('the receiver URL', () => {
-  const panel = async () => world.press(await world.use('webhook list', {}, here), 'setup:receiver', here);
+  const panel = async () => world.press(await world.use('webhook list', {}, HERE), 'setup:receiver', HERE);
 
   it('changes the receiver URL without a gap: both are valid until the old one is revoked', async () => {
     const old = urlIn(textOf(await store()))!;
-    const rotated = await world.press(await panel(), 'setup:rotate', here);
+    const rotated = await world.press(await panel(), 'setup:rotate', HERE);
     const text = textOf(rotated);
     const fresh = urlIn(text)!;
     expect(fresh).not.toBe(old);
@@ -189,32 +189,32 @@ describe('the receiver URL', () => {
       fixed: false,
     });
     list = { body: [{ webhookUrl: old, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list', {}, here))).toContain('→ this bot');
+    expect(textOf(await world.use('webhook list', {}, HERE))).toContain('→ this bot');
     expect(buttonsOf(rotated)).not.toContain('setup:rotate');
     // The other button is now in the first one's place: a double press must not end the old URL.
-    const asked = await world.press(rotated, 'setup:revoke', here);
+    const asked = await world.press(rotated, 'setup:revoke', HERE);
     expect(textOf(asked)).toContain(old);
     expect(await tokens()).toHaveLength(2);
-    expect(textOf(await world.press(asked, 'setup:kept', here))).toContain(old);
-    const again = await world.press(await panel(), 'setup:revoke', here);
-    const revoked = await world.press(again, 'setup:revoked', here);
+    expect(textOf(await world.press(asked, 'setup:kept', HERE))).toContain(old);
+    const again = await world.press(await panel(), 'setup:revoke', HERE);
+    const revoked = await world.press(again, 'setup:revoked', HERE);
     expect(textOf(revoked)).not.toContain(old);
     expect(await tokens()).toEqual([fresh.split('/').at(-1)]);
   });
 
   it('revokes only the receiver URL in the question, not one that became the old one since', async () => {
     await store();
-    const press = async (action: string) => world.press(await panel(), `setup:${action}`, here);
+    const press = async (action: string) => world.press(await panel(), `setup:${action}`, HERE);
     await press('rotate');
     const asked = await press('revoke');
-    await world.press(await press('revoke'), 'setup:revoked', here);
+    await world.press(await press('revoke'), 'setup:revoked', HERE);
     const inUse = urlIn(textOf(await panel()))!;
     await press('rotate');
     const before = await tokens();
-    const again = await world.press(asked, 'setup:revoked', here);
+    const again = await world.press(asked, 'setup:revoked', HERE);
     expect(await tokens()).toEqual(before);
     expect(urlIn(textOf(again))).toBe(inUse);
-    await world.press(again, 'setup:revoked', here);
+    await world.press(again, 'setup:revoked', HERE);
     expect(await tokens()).toEqual(before.filter((token) => !inUse.endsWith(token)));
   });
 
@@ -224,7 +224,7 @@ describe('the receiver URL', () => {
     expect(textOf(shown)).toContain(RECEIVER_URL);
     expect(textOf(shown)).toContain('`RECEIVER_TOKEN`');
     expect(buttonsOf(shown)).toEqual(['webhook:create']);
-    const elsewhere = await world.use('webhook list', {}, here);
+    const elsewhere = await world.use('webhook list', {}, HERE);
     expect(textOf(elsewhere)).not.toContain('/hooks/');
     expect(buttonsOf(elsewhere)).toEqual([]);
   });
@@ -245,14 +245,14 @@ describe('the receiver URL', () => {
 
   it('ignores old buttons of the receiver URL', async () => {
     const old = (action: string, channelId?: string) => world.post(`setup:${action}`, channelId);
-    const pressed = async (action: string, who: { in?: string } = here) =>
+    const pressed = async (action: string, who: { in?: string } = HERE) =>
       textOf(await world.press(await old(action, who.in), `setup:${action}`, who));
     for (const action of ['revoke', 'revoked']) expect(await pressed(action, {})).toMatch(/no old URL to revoke/);
     expect(await pressed('rotate', {})).toMatch(/set by `RECEIVER_TOKEN`/);
     for (const action of ['remove', 'removed', 'rotate', 'kept'])
       expect(await pressed(action)).toMatch(/no longer has a project of its own/);
     await store();
-    await world.press(await panel(), 'setup:rotate', here);
+    await world.press(await panel(), 'setup:rotate', HERE);
     const before = await tokens();
     expect(await pressed('rotate')).toMatch(/older URL is still valid/);
     expect(await tokens()).toEqual(before);
@@ -260,28 +260,28 @@ describe('the receiver URL', () => {
 
   it('removes only the project in the question, not one that was stored since', async () => {
     await store();
-    const asked = await world.press(await panel(), 'setup:remove', here);
+    const asked = await world.press(await panel(), 'setup:remove', HERE);
     expect(textOf(asked)).toContain(KEYS.projectId);
     await store({ projectId: 'another' });
-    const replaced = await world.press(asked, 'setup:removed', here);
+    const replaced = await world.press(asked, 'setup:removed', HERE);
     expect(textOf(replaced)).toMatch(/Remove this server’s project\?\n`another`/);
     expect(await tokens()).toHaveLength(1);
     // The same project, stored again: its new URL is not the one in the question either.
     await world.services.projects.remove(orchid.id);
     await store({ projectId: 'another' });
-    const anew = await world.press(replaced, 'setup:removed', here);
+    const anew = await world.press(replaced, 'setup:removed', HERE);
     expect(await tokens()).toHaveLength(1);
-    expect(textOf(await world.press(anew, 'setup:removed', here))).toContain('Project removed');
+    expect(textOf(await world.press(anew, 'setup:removed', HERE))).toContain('Project removed');
     expect(await tokens()).toEqual([]);
   });
 
   it('removes the receiver URL with the project and keeps the subscriptions', async () => {
     await store();
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
-    const asked = await world.press(await panel(), 'setup:remove', here);
-    expect(textOf(await world.press(asked, 'setup:kept', here))).toContain('/hooks/');
+    const asked = await world.press(await panel(), 'setup:remove', HERE);
+    expect(textOf(await world.press(asked, 'setup:kept', HERE))).toContain('/hooks/');
     expect(await tokens()).toHaveLength(1);
-    const removed = await world.press(await world.press(await panel(), 'setup:remove', here), 'setup:removed', here);
+    const removed = await world.press(await world.press(await panel(), 'setup:remove', HERE), 'setup:removed', HERE);
     expect(textOf(removed)).toContain('The bot’s own project serves them now');
     expect(await tokens()).toEqual([]);
     expect(await world.store.subscriptions.list(orchid.id)).toHaveLength(1);
@@ -294,7 +294,7 @@ it('ignores servers of other projects when it decides which addresses a webhook 
   await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
   await world.subscribe();
   const options = { webhook: 'f'.repeat(24), addresses: A };
-  expect(textOf(await world.use('webhook remove', options, here))).toContain('To be removed');
+  expect(textOf(await world.use('webhook remove', options, HERE))).toContain('To be removed');
   const asked = textOf(await world.use('webhook remove', options));
   expect(asked).toContain('To be removed');
   expect(asked).not.toContain('another server');

@@ -174,7 +174,7 @@ it('offers tokens that moved at this server’s addresses', async () => {
   expect(called).toEqual([{ name: expect.stringMatching(/^⚠️ Imitation! USDC · 0x0000…/), value: expect.anything() }]);
 });
 
-describe('what cannot be', () => {
+describe('refused filters', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
     ['a minimum without a token', { minimums: '100' }, /can’t read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
     ['a minimum with separators', { minimums: 'G$=1,000' }, /can’t read `000`/],
@@ -271,7 +271,7 @@ it('accepts an explorer’s link wherever an address is expected, within Discord
   ]);
 });
 
-describe('to a person whose language has a decimal comma', () => {
+describe('decimal commas', () => {
   beforeAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' }));
   afterAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' }));
 

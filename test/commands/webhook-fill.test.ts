@@ -188,7 +188,7 @@ describe('many addresses', () => {
   });
 });
 
-describe('where no webhook posts here', () => {
+describe('servers without a webhook', () => {
   it.each(['setup check', 'webhook list', 'setup project'])('offers in /%s to create the webhook', async (name) => {
     service.hook('other', 'https://other.example');
     const panel = async () => world.press(await world.use('setup check'), 'setup:receiver');

@@ -80,7 +80,7 @@ it('explains until when an alert waits for a digest, and later that the digest c
   const hash = await receive();
   expect(await why(hash)).toMatch(/Waiting for the hourly digest, <t:\d+:R>/);
   await receive();
-  await pipeline.turnUntil(() => pipeline.alerts(WHALES).length > 0, 4_000);
+  await pipeline.turnUntil('#whales shows an alert', () => pipeline.alerts(WHALES).length > 0, 4_000);
   await pipeline.idle();
   const text = await why(hash);
   expect(text).toMatch(/Included in a digest of 2 alerts.*\/channels\/.*\n.*uses an hourly digest/);
@@ -168,7 +168,7 @@ it('explains the message’s transaction on its button, and offers a choice if t
   const held = pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 50 }, channelId: ALERTS });
   const [, second, third] = [await receive(), await receive(), await receive({ value: '7000000' })];
   held.clear();
-  await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length === 4);
+  await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.alerts(ALERTS).length === 4);
 
   expect(textOf(await press(reference(0)))).toContain(first);
   const several = await press(reference(2));

@@ -48,7 +48,10 @@ describe('the breaker', () => {
       expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
 
       active.clear();
-      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 4);
+      await pipeline.turnUntil(
+        'the channels show 4 alerts together',
+        () => CHANNELS.flatMap(pipeline.numbers).length === 4,
+      );
       expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
       expect(pipeline.deliverer.state().breaker).toBe(false);
       // The next pause is a minute again.
@@ -57,7 +60,10 @@ describe('the breaker', () => {
       await pipeline.pay(3);
       await pipeline.idle();
       expect(again.hits).toBe(1);
-      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 7);
+      await pipeline.turnUntil(
+        'the channels show 7 alerts together',
+        () => CHANNELS.flatMap(pipeline.numbers).length === 7,
+      );
       expect(Math.round((pipeline.clock.now() - before) / MINUTE)).toBe(1);
     },
   );
@@ -83,7 +89,9 @@ describe('the token', () => {
       channels: { parked: 0, unreachable: 0 },
     });
     fault.clear();
-    await pipeline.turnUntil(() => CHANNELS.every((channel) => pipeline.numbers(channel).length === 2));
+    await pipeline.turnUntil('each channel shows 2 alerts', () =>
+      CHANNELS.every((channel) => pipeline.numbers(channel).length === 2),
+    );
     expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2']));
     expect(pipeline.deliverer.state().authorized).toBe(true);
   });
@@ -144,7 +152,11 @@ describe('the limit of refused requests', () => {
 
     for (const channelId of channels) pipeline.discord.act({ do: 'channel.allow', channelId });
     pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.turnUntil(() => channels.every((id) => pipeline.numbers(id).length === 2), 300);
+    await pipeline.turnUntil(
+      'each channel shows 2 alerts',
+      () => channels.every((id) => pipeline.numbers(id).length === 2),
+      300,
+    );
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 });

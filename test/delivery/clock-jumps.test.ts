@@ -47,9 +47,9 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     await pipeline.pay(1);
     await turmoil();
     fault.clear();
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1, 180);
+    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1, 180);
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2, 1);
+    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2, 1);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
@@ -59,7 +59,11 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     await pipeline.pay(1);
     await turmoil();
     fault.clear();
-    await pipeline.turnUntil(() => [...pipeline.numbers(ALERTS), ...pipeline.numbers(WHALES)].length === 2, 300);
+    await pipeline.turnUntil(
+      '#alerts and #whales show 2 alerts together',
+      () => [...pipeline.numbers(ALERTS), ...pipeline.numbers(WHALES)].length === 2,
+      300,
+    );
     expect(pipeline.deliverer.state().breaker).toBe(false);
   });
 
@@ -73,7 +77,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     await pipeline.pass(10 * MINUTE);
     pipeline.jump(after[0] ?? before);
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 1_800);
+    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2, 1_800);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 });
@@ -130,9 +134,9 @@ it('posts a digest at the next start that a clock a year ahead had postponed', a
   await pipeline.watch(TREASURY, WHALES, { digest: 'daily' });
   pipeline.jump(365 * DAY);
   await pipeline.pay(1);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1, 60);
+  await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1, 60);
   pipeline.jump(-365 * DAY);
   await pipeline.restart();
-  await pipeline.turnUntil(() => pipeline.discord.messages(WHALES).length === 1, 60);
+  await pipeline.turnUntil('#whales has 1 message', () => pipeline.discord.messages(WHALES).length === 1, 60);
   expect(pipeline.discord.messages(WHALES)).toHaveLength(1);
 });

@@ -40,7 +40,7 @@ const withRoomFor =
 describe('a backlog', () => {
   it('posts a backlog of more than 50 alerts as one digest that counts each exactly once', async () => {
     await pileUp(200, 10 * 60_000);
-    await pipeline.turnUntil(() => digests().length === 1);
+    await pipeline.turnUntil('1 digest is posted', () => digests().length === 1);
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]))[0]!;
     expect(
       counted + singles().length + pipeline.alerts(ALERTS).filter(({ title }) => title.startsWith('📤')).length,
@@ -53,7 +53,7 @@ describe('a backlog', () => {
 
   it('attaches a file that lists every alert to a digest of more than 500', async () => {
     await pileUp(620, 10 * 60_000);
-    await pipeline.turnUntil(() => digests().length === 1);
+    await pipeline.turnUntil('1 digest is posted', () => digests().length === 1);
     const message = pipeline.discord.messages(ALERTS).find(({ message }) => message.attachments.length > 0)!.message;
     const csv = await (await request(message.attachments[0]!.url)).body.text();
     const rows = csv.split('\r\n').slice(1);
@@ -67,7 +67,7 @@ describe('a backlog', () => {
     pipeline = await startPipeline({ renderers: { renderDigest: withRoomFor(60) } });
     await pipeline.watch(TREASURY, ALERTS);
     await pileUp(200, 10 * 60_000);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
     expect(counted.slice(0, 3)).toEqual([60, 60, 60]);
     const alone = pipeline.alerts(ALERTS).length - digests().length;
@@ -77,7 +77,7 @@ describe('a backlog', () => {
 
   it('posts a backlog of 30 minutes as a digest', async () => {
     await pileUp(30, 40 * 60_000);
-    await pipeline.turnUntil(() => digests().length === 1, 7_200);
+    await pipeline.turnUntil('1 digest is posted', () => digests().length === 1, 7_200);
     const [counted] = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
     expect(counted).toBeGreaterThan(10);
     expect(counted! + pipeline.alerts(ALERTS).length - 1).toBe(30);
@@ -85,7 +85,7 @@ describe('a backlog', () => {
 
   it('posts a backlog of a few alerts one by one, however old', async () => {
     await pileUp(4, 40 * 60_000);
-    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length === 4, 7_200);
+    await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.alerts(ALERTS).length === 4, 7_200);
     expect(digests()).toEqual([]);
   });
 });

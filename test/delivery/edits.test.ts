@@ -54,7 +54,7 @@ describe('another equal transfer of a digest', () => {
   it('counts another equal transfer in the digest that has the first one, without mentioning anybody again', async () => {
     await digest(2, ROLE);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
     expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/\+7 \[?`USDC`[^×]*×2/);
     expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
@@ -64,7 +64,7 @@ describe('another equal transfer of a digest', () => {
     await digest(600);
     const order = (await rows()).map((row) => row[1]);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     const counts = Map.groupBy(await rows(), (row) => row[10]);
     expect([counts.get('1')?.length, counts.get('2')?.map((row) => row[1])]).toEqual([600, [event.txHash]]);
@@ -72,7 +72,7 @@ describe('another equal transfer of a digest', () => {
     // Another block changes nothing but the file.
     pipeline.clock.advance(MINUTE);
     await again({ blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
   });
@@ -85,7 +85,7 @@ describe('another equal transfer of a digest', () => {
     await pipeline.routed();
     await pipeline.restart();
     away.clear();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
   });
 
@@ -102,7 +102,7 @@ describe('another equal transfer of a digest', () => {
     await pipeline.restart();
     met.clear();
     const before = changes();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 8 transfers']);
     expect(changes() - before).toBeLessThanOrEqual(2);
   });
@@ -111,7 +111,7 @@ describe('another equal transfer of a digest', () => {
     await digest();
     pipeline.discord.act({ do: 'message.delete', messageId: messages()[0]!.id });
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect([titles(), changes()]).toEqual([[], 1]);
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
@@ -122,7 +122,7 @@ describe('another equal transfer of a digest', () => {
     const refuse = async () => {
       const fault = pipeline.discord.fault({ fault: REFUSED, method: 'PATCH' });
       await again();
-      await pipeline.turnUntil(pipeline.settled);
+      await pipeline.turnUntilSettled();
       fault.clear();
     };
     await refuse();
@@ -132,12 +132,12 @@ describe('another equal transfer of a digest', () => {
     expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     expect(await letters()).toEqual([]);
     await pipeline.restart();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 5 transfers']);
     await refuse();
     expect(await letters()).toHaveLength(1);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
   });
 
@@ -145,9 +145,9 @@ describe('another equal transfer of a digest', () => {
     await digest();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await again();
-    await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 1);
+    await pipeline.turnUntil('1 channel is parked', async () => (await pipeline.backlog()).channels.parked === 1);
     await pipeline.pass(8 * DAY, 6 * HOUR);
-    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
+    await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
     expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
   });
 
@@ -166,7 +166,7 @@ describe('another equal transfer of a digest', () => {
     await pipeline.forget(pipeline.clock.now() - between);
     const before = changes();
     await again({ blockHash: `0x${'c'.repeat(64)}` });
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
     expect(changes()).toBe(before);
   });
@@ -192,15 +192,15 @@ describe('another equal transfer of a single alert', () => {
   it('counts an equal transfer in a plain-text alert, and gives other alerts of its transaction their own message', async () => {
     refuse(1);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(messages().map(({ content }) => content.includes('2 identical transfers'))).toEqual([false]);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(messages().map(({ content, embeds }) => [content.includes('2 identical transfers'), embeds])).toEqual([
       [true, []],
     ]);
     await again({ value: '8000000' });
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(
       messages().map((message) => [message.content.includes('2 identical transfers'), shownIn(message).length]),
     ).toEqual([
@@ -211,11 +211,11 @@ describe('another equal transfer of a single alert', () => {
 
   it('counts an equal transfer whose alert joined the message of its transaction', async () => {
     await again({ value: '1000000', from: ALICE });
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(messages()).toHaveLength(1);
     expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/7 \[?`USDC`.*×2/);
   });
@@ -223,25 +223,25 @@ describe('another equal transfer of a single alert', () => {
   it('counts an equal transfer in the message that the replay of a dead letter posts', async () => {
     refuse(2);
     await again();
-    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
+    await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const [letter] = await pipeline.store.deadLetters.list(1);
     await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(pipeline.alerts(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
   });
 
   it('counts equal transfers once a closed channel opens, in posted and in waiting alerts', async () => {
     const waiting = payment({ value: '8000000' });
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const body of [event, waiting, waiting]) await pipeline.receive(body);
-    await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 1);
+    await pipeline.turnUntil('1 channel is parked', async () => (await pipeline.backlog()).channels.parked === 1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(titles().map((title) => /\+(\d+ `USDC`) .*(×\d)/.exec(title)?.slice(1))).toEqual([
       ['7 `USDC`', '×2'],
       ['8 `USDC`', '×2'],
@@ -256,16 +256,16 @@ describe('an edit of a sent message', () => {
   ] as const)('makes an edit %s later without delaying new alerts', async (_, fault) => {
     await pipeline.watch(TREASURY, ALERTS);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await again();
-    await pipeline.turnUntil(() => changes() === 1);
+    await pipeline.turnUntil('1 change is requested', () => changes() === 1);
     met.clear();
     const now = pipeline.clock.now();
     await pipeline.receive(payment());
-    await pipeline.turnUntil(() => messages().length === 2);
+    await pipeline.turnUntil('#alerts has 2 messages', () => messages().length === 2);
     expect(pipeline.clock.now() - now).toBeLessThan(SECOND);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect([changes(), titles()[0]]).toEqual([2, expect.stringContaining('×2')]);
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
   });
@@ -285,13 +285,13 @@ describe('an edit of a sent message', () => {
     });
     await pipeline.watch(TREASURY, ALERTS);
     await again();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     await again();
     await expect.poll(() => titles()[0], { timeout: 60_000, message: 'the first edit' }).toContain('×2');
     await again();
     await pipeline.routed();
     held.resolve();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect([titles()[0], changes()]).toEqual([expect.stringContaining('×3'), 2]);
   });
 
@@ -310,9 +310,9 @@ describe('an edit of a sent message', () => {
       payment({ txHash, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, 'a')}`, direction: 'outgoing' }),
     );
     for (const payout of payouts) await pipeline.receive(payout);
-    await pipeline.turnUntil(pipeline.settled, 5);
+    await pipeline.turnUntilSettled(5);
     for (const payout of payouts) await pipeline.receive(payout);
-    await pipeline.turnUntil(pipeline.settled, 60);
+    await pipeline.turnUntilSettled(60);
     const letters = await pipeline.store.deadLetters.list(10);
     expect(letters[0]).toMatchObject({ channelId: ALERTS, isChange: 1 });
     expect(letters[0]!.reason).toContain('do not fit');

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 /** Faults of one request or one channel. */
-const local: [string, Fault][] = [
+const LOCAL: [string, Fault][] = [
   ['500', { kind: 'error', status: 500 }],
   ['502 as an error page', { kind: 'cloudflare', status: 502 }],
   ['a truncated response', { kind: 'cut' }],
@@ -24,7 +24,7 @@ const local: [string, Fault][] = [
   ['429 with Retry-After', { kind: 'rate-limit', retryAfterMs: 50 }],
 ];
 /** Faults that concern all sending, wherever they occur. */
-const everywhere: [string, Fault][] = [
+const EVERYWHERE: [string, Fault][] = [
   ['429 for everything', { kind: 'rate-limit', retryAfterMs: 50, global: true }],
   ['429 without headers', { kind: 'rate-limit', retryAfterMs: 50, headers: false }],
   ['403 as an error page', { kind: 'cloudflare', status: 403 }],
@@ -32,8 +32,8 @@ const everywhere: [string, Fault][] = [
   ['401', { kind: 'error', status: 401, code: 0 }],
 ];
 
-describe('in one channel', () => {
-  it.each(local)(
+describe('faults in one channel', () => {
+  it.each(LOCAL)(
     'posts every alert once and in order after %s in one channel, and delays no other channel',
     async (_, fault) => {
       if (fault.kind === 'hang') pipeline.giveUpSoon(ALERTS);
@@ -42,6 +42,7 @@ describe('in one channel', () => {
       for (const n of [1, 2, 3]) {
         await pipeline.pay(n);
         await pipeline.turnUntil(
+          `the other channels show ${n} alerts`,
           () => pipeline.numbers(WHALES).length === n && pipeline.numbers(GENERAL).length === n,
           1,
         );
@@ -50,22 +51,22 @@ describe('in one channel', () => {
       expect(active.hits).toBeGreaterThan(0);
       expect(await pipeline.settled()).toBe(false);
       active.clear();
-      await pipeline.turnUntil(pipeline.settled);
+      await pipeline.turnUntilSettled();
       expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
     },
   );
 
-  it.each(everywhere)('posts every alert once and in order in every channel after %s in one', async (_, fault) => {
+  it.each(EVERYWHERE)('posts every alert once and in order in every channel after %s in one', async (_, fault) => {
     const active = pipeline.discord.fault({ fault, path: MESSAGES, method: 'POST', channelId: ALERTS, times: 2 });
     for (const n of [1, 2, 3]) await pipeline.pay(n);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(active.hits).toBe(2);
     expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
   });
 });
 
-describe('everywhere', () => {
-  it.each([...local, ...everywhere])(
+describe('faults everywhere', () => {
+  it.each([...LOCAL, ...EVERYWHERE])(
     'posts every alert once and in order in every channel after %s everywhere',
     async (_, fault) => {
       if (fault.kind === 'hang') pipeline.giveUpSoon(...CHANNELS);
@@ -74,7 +75,7 @@ describe('everywhere', () => {
         await pipeline.pay(n);
         await pipeline.pass(1_000);
       }
-      await pipeline.turnUntil(pipeline.settled, 7_200);
+      await pipeline.turnUntilSettled(7_200);
       // Searches for messages that may have come through are met by it as well.
       expect(active.hits).toBe(7);
       expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));

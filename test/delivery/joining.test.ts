@@ -59,7 +59,7 @@ describe('alerts of one transaction', () => {
     await receive(third, 13);
     await receive(second, 14);
     await pipeline.routed();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const embeds = posted().flat();
     expect(embeds).toContainEqual([3, 5, 7, 9, 11, 14]);
     expect(embeds.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 14 }, (_, n) => n + 1));
@@ -78,7 +78,7 @@ describe('alerts of one transaction', () => {
     await pipeline.pass(MINUTE);
     expect([edits() > 3, edits() < 9]).toEqual([true, true]);
     away.clear();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1, 2]]]);
   });
 
@@ -96,7 +96,7 @@ describe('alerts of one transaction', () => {
     await receive(tx, 2);
     await pipeline.idle();
     await pipeline.receive(event);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     for (const channel of [ALERTS, ...others]) {
       const [message, ...more] = pipeline.alerts(channel);
       expect(more).toEqual([]);
@@ -123,7 +123,7 @@ describe('alerts of one transaction', () => {
     await receive(hash(), 3);
     await receive(tx, 4);
     await pipeline.routed();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1, 4]], [[2]], [[3]]]);
   });
 
@@ -140,7 +140,7 @@ describe('alerts of one transaction', () => {
     await receive(pinging, 4);
     await pipeline.pay(5, { txHash: plain, ...quiet });
     await pipeline.routed();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
   });
 
@@ -174,7 +174,7 @@ describe('alerts of one transaction', () => {
 
   it('sums up the transfers of a large transaction in one compact alert', async () => {
     await sendForty();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(pipeline.alerts(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
   });
 
@@ -204,7 +204,7 @@ describe('alerts of one transaction', () => {
     await pipeline.idle();
     await receive(tx, 3);
     await pipeline.restart();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1, 2, 3]]]);
   });
 
@@ -264,7 +264,7 @@ describe('a new label', () => {
     expect(done).toEqual({ messages: 1, isAll: true });
     expect(names(ALERTS)).toEqual([]);
     pipeline.deliverer.wake(channels);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(names(ALERTS)).toEqual([true]);
   });
 
@@ -276,7 +276,7 @@ describe('a new label', () => {
     for (const channel of channels) await pipeline.watch(ALICE, channel);
     for (const n of [1, 2]) {
       await receive(hash(), n);
-      await pipeline.turnUntil(pipeline.settled);
+      await pipeline.turnUntilSettled();
     }
     await pipeline.pass(SECOND);
     await label();
@@ -290,7 +290,7 @@ describe('a new label', () => {
     await pipeline.receive(payment({ from: STRANGER, txHash: hash() }));
     await pipeline.idle();
     expect(channels.filter((channel) => pipeline.alerts(channel).length === 3)).toEqual(channels.slice(0, 10));
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(edits()).toBe(122);
     expect(clock.now() - labelled).toBeLessThan(9 * SECOND);
   });
@@ -303,7 +303,7 @@ describe('a new label', () => {
     await receive(hash(), 6);
     await pipeline.routed();
     await pipeline.restart();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const made = pipeline.discord.requests(before).map(({ method }) => method);
     expect(made.filter((method) => method === 'PATCH').length).toBeGreaterThanOrEqual(5);
     expect(made.lastIndexOf('POST')).toBeLessThan(made.indexOf('PATCH'));
@@ -338,7 +338,7 @@ describe('a role', () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
     for (const n of [1, 2]) await receive(hash(), n);
     await pipeline.routed();
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect(mentionsIn(WHALES)).toContain(`<@&${ROLE}>`);
   });
 });
@@ -347,7 +347,7 @@ it('reads alerts that join a message again if another equal transfer was counted
   const txHash = hash();
   const [first, second] = [payment({ txHash, value: '1000000' }), payment({ txHash, value: '2000000' })];
   await pipeline.receive(first);
-  await pipeline.turnUntil(pipeline.settled);
+  await pipeline.turnUntilSettled();
   await pipeline.deliverer.close();
   const receive = async (event: object) => {
     await pipeline.receive(event);

@@ -227,7 +227,7 @@ it('shows the chain in every channel whatever the sender repeats and Discord los
       }
       await pipeline.idle();
       pipeline.clock.advance(HOUR);
-      await pipeline.turnUntil(pipeline.settled);
+      await pipeline.turnUntilSettled();
       pipeline.discord.clearFaults();
       for (const id of watching) await pipeline.store.subscriptions.remove(HARBOR, id);
       const actual = shown(txHash);

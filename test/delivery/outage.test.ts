@@ -78,7 +78,7 @@ it('counts every one of 20,000 alerts over 50 channels after six hours without D
   expect(channels.flatMap(({ id }) => pipeline.discord.messages(id))).toEqual([]);
   const before = pipeline.discord.requests().at(-1)!.number;
   outage.clear();
-  await pipeline.turnUntil(pipeline.settled);
+  await pipeline.turnUntilSettled();
 
   for (const channel of channels) {
     const { counted, hashes, files } = await shown(channel);

@@ -133,7 +133,7 @@ describe('quiet hours', () => {
   });
 });
 
-describe('a channel in which much happens', () => {
+describe('bursts', () => {
   /** One alert every five seconds. */
   const rush = async (lines: number) => {
     for (let n = 1; n <= lines; n++) {

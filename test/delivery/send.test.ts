@@ -33,10 +33,10 @@ describe('messages', () => {
   it('posts a burst in order, with as many alerts per message as fit', async () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
     for (let n = 2; n <= 26; n++) await pipeline.pay(n);
     await pipeline.routed();
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 26);
+    await pipeline.turnUntil('#alerts shows 26 alerts', () => pipeline.numbers(ALERTS).length === 26);
     expect(pipeline.numbers(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n + 1)));
     // One that was under way, then up to ten lines and 6,000 characters each.
     expect(pipeline.discord.messages(ALERTS)).toHaveLength(4);
@@ -45,10 +45,10 @@ describe('messages', () => {
   it('writes messages in the language of the Discord server until another one is chosen', async () => {
     await pipeline.store.guilds.noteLocale(HARBOR, 'de');
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
     await pipeline.store.guilds.changeSettings(HARBOR, { language: 'en-US' });
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
+    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
     const words = pipeline.alerts(ALERTS).map(({ text }) => /-# (\w+) /.exec(text)?.[1]);
     expect(words).toEqual(['von', 'from']);
   });
@@ -56,7 +56,7 @@ describe('messages', () => {
   it('mentions the role of a subscription and nothing else', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102' });
     await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
-    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
+    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
     const [{ message }] = pipeline.discord.messages(WHALES) as [MessageState];
     expect(textOf(message)).toContain(' <@&1100000000000000102>\n');
     expect(textOf(message)).not.toContain('everyone');
@@ -66,12 +66,12 @@ describe('messages', () => {
     await pipeline.watch(USDC, ALERTS);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await pipeline.pay(7);
-    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
     for (const change of [{}, { from: TREASURY, to: ALICE }]) await pipeline.receive(payment(change));
     await pipeline.routed();
     for (const { id } of await pipeline.store.subscriptions.list(HARBOR))
       await pipeline.store.subscriptions.remove(HARBOR, id);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const signs = pipeline.alerts(ALERTS).map(({ title }) => / 0x1111…1111 ([+−])\d/.exec(title)?.[1]);
     expect(signs).toEqual(['+', '+', '−']);
   });
@@ -84,7 +84,7 @@ describe('messages', () => {
     const receivedAt = pipeline.clock.now();
     await pipeline.store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt, body })));
     await pipeline.pay(3);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     const texts = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
     expect(texts.filter((text) => text.includes('<@&1100000000000000102>'))).toHaveLength(1);
     expect([texts.length > 1, texts.join('\n').match(/📥/gu)?.length]).toEqual([true, 3]);
@@ -111,9 +111,9 @@ describe('a fault that passes', () => {
     await pipeline.pay(1);
     await pipeline.pay(2);
     // discord.js waits for a global limit by the real clock, while the tests' clock runs ahead.
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 36_000);
+    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2, 36_000);
     await pipeline.pay(3);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 3);
+    await pipeline.turnUntil('#alerts shows at least 3 alerts', () => pipeline.numbers(ALERTS).length >= 3);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3']);
   });
 
@@ -121,10 +121,10 @@ describe('a fault that passes', () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * 60_000 });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => posts(ALERTS).length > 0);
+    await pipeline.turnUntil('the bot tries to post in #alerts', () => posts(ALERTS).length > 0);
     pipeline.clock.advance(10 * 60_000);
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 7_200);
+    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2, 7_200);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
@@ -137,17 +137,17 @@ describe('a fault that passes', () => {
       pipeline.discord.fault({ fault: page, method: 'GET', path: MESSAGES, times: 1 }),
     ];
     await pipeline.pay(1);
-    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.turnUntilSettled();
     expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
   });
 
   it('goes on after a restart where the earlier process stopped during a fault', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
     await pipeline.restart();
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2);
+    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 });
@@ -158,14 +158,18 @@ describe('a breaker', () => {
     await pipeline.watch(TREASURY, GENERAL);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => posts(ALERTS).length + posts(WHALES).length + posts(GENERAL).length >= 3);
+    await pipeline.turnUntil(
+      'each channel was tried',
+      () => posts(ALERTS).length + posts(WHALES).length + posts(GENERAL).length >= 3,
+    );
     const before = pipeline.discord.requests().length;
-    await pipeline.turnUntil(() => pipeline.discord.requests().length > before, 120);
+    await pipeline.turnUntil('the bot sends a request', () => pipeline.discord.requests().length > before, 120);
     pipeline.clock.advance(30_000);
     await pipeline.routed();
     expect(pipeline.discord.requests().length).toBe(before + 1);
     fault.clear();
     await pipeline.turnUntil(
+      'each channel shows 1 alert',
       () => [ALERTS, WHALES, GENERAL].every((channel) => pipeline.numbers(channel).length === 1),
       7_200,
     );
@@ -187,7 +191,7 @@ it('posts another server’s alerts before those of a server with very many chan
   const perSecond = 40;
   expect(postedIn()).toHaveLength(perSecond);
   await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, to: ALICE }));
-  await pipeline.turnUntil(pipeline.settled);
+  await pipeline.turnUntilSettled();
   expect(postedIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
 });
 
@@ -196,14 +200,17 @@ describe('a channel that cannot be written to', () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
-    await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
+    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
+    await pipeline.turnUntil(
+      '1 channel is closed to the bot',
+      async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1,
+    );
     expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 2);
+    await pipeline.turnUntil('#whales shows 2 alerts', () => pipeline.numbers(WHALES).length === 2);
     expect(posts(ALERTS)).toHaveLength(1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
+    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
     expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
   });
@@ -211,7 +218,10 @@ describe('a channel that cannot be written to', () => {
   it('marks a deleted channel as unreachable and keeps its subscriptions', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
-    await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
+    await pipeline.turnUntil(
+      '1 channel is closed to the bot',
+      async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1,
+    );
     expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ state: 'unreachable' }]);
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });
@@ -221,7 +231,7 @@ describe('an alert that Discord refuses', () => {
   it('turns an alert that Discord refuses in every form into a dead letter that can be replayed, and posts the others', async () => {
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
     for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
     await pipeline.routed();
     // Refuses each message of the search: the batch, its halves, the single alert, and that as plain text.
@@ -232,14 +242,14 @@ describe('an alert that Discord refuses', () => {
       skip: 1,
       times: 4,
     });
-    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
+    await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
+    await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.numbers(ALERTS).length === 4);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
     const [letter] = await pipeline.store.deadLetters.list(10);
     expect(letter!.reason).toContain('50035');
     expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5);
+    await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
   });
 });
@@ -269,7 +279,7 @@ it('serves channels in turn, none a round ahead of another that waits, with at m
   for (let units = 2; units <= 25; units++) await pipeline.pay(units);
   await pipeline.routed();
   const before = pipeline.discord.requests().at(-1)!.number;
-  await pipeline.turnUntil(pipeline.settled, 300);
+  await pipeline.turnUntilSettled(300);
   const posts = pipeline.discord.requests(before).filter(({ method }) => method === 'POST');
   const rounds = new Map<string, number>();
   const order = posts.map(({ path }) => {

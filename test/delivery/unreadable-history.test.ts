@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const settled = () => pipeline.turnUntil(pipeline.settled);
+const settled = () => pipeline.turnUntilSettled();
 const untroubled = async () => expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
 
 describe('a lost response in a channel whose history cannot be read', () => {

@@ -17,14 +17,14 @@ function hold(): () => void {
 function refuseTwo(alerts: Alert[]): void {
   if (alerts.some(({ transfer }) => transfer.value === '2000000')) throw new Error('no words for it');
 }
-const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+const SETTINGS = { explorerUrl: undefined, nativeSymbol: undefined };
 
 it('posts an alert that cannot be rendered as plain text, without delaying its channel or others', async () => {
   pipeline = await startPipeline({
     renderers: {
       render: (alerts, reference, now) => {
         refuseTwo(alerts);
-        return renderAlerts(alerts, reference, settings, now);
+        return renderAlerts(alerts, reference, SETTINGS, now);
       },
     },
   });
@@ -38,7 +38,7 @@ it('posts an alert that cannot be rendered as plain text, without delaying its c
   for (const units of after) await pipeline.pay(units);
   await pipeline.routed();
   release();
-  await pipeline.turnUntil(pipeline.settled, 60);
+  await pipeline.turnUntilSettled(60);
   for (const channel of [ALERTS, WHALES]) {
     const messages = pipeline.discord.messages(channel).map(({ message }) => JSON.stringify(message));
     expect(pipeline.numbers(channel)).toEqual(['1', ...after.map(String)]);
@@ -54,7 +54,7 @@ it('turns an alert that cannot be rendered even as plain text into a dead letter
     renderers: {
       render: (alerts, reference, now) => {
         if (broken) refuseTwo(alerts);
-        return renderAlerts(alerts, reference, settings, now);
+        return renderAlerts(alerts, reference, SETTINGS, now);
       },
       renderPlain: (alert, reference) => {
         if (broken) refuseTwo([alert]);
@@ -67,16 +67,16 @@ it('turns an alert that cannot be rendered even as plain text into a dead letter
   for (const units of [1, 2, 3]) await pipeline.pay(units);
   await pipeline.routed();
   release();
-  await pipeline.turnUntil(pipeline.settled, 120);
+  await pipeline.turnUntilSettled(120);
   await pipeline.pay(4);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3);
+  await pipeline.turnUntil('#alerts shows 3 alerts', () => pipeline.numbers(ALERTS).length === 3);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
   const [letter] = await pipeline.store.deadLetters.list(10);
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
   broken = false;
   expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
   pipeline.deliverer.wake([ALERTS]);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
+  await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.numbers(ALERTS).length === 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });
 
@@ -94,7 +94,7 @@ it('posts alerts together as ever after the store failed to freeze their message
     renderers: {
       render: (alerts, reference, now) => {
         rendered++;
-        return renderAlerts(alerts, reference, settings, now);
+        return renderAlerts(alerts, reference, SETTINGS, now);
       },
     },
   });
@@ -103,7 +103,7 @@ it('posts alerts together as ever after the store failed to freeze their message
   // One batch for the router, which routes together what it reads together.
   await pipeline.store.inbox.append(rows.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body })));
   await pipeline.pay(8);
-  await pipeline.turnUntil(pipeline.settled, 60);
+  await pipeline.turnUntilSettled(60);
   expect(rendered).toBe(2);
   expect(pipeline.numbers(ALERTS)).toHaveLength(8);
   expect(pipeline.discord.messages(ALERTS)).toHaveLength(1);
@@ -115,18 +115,18 @@ it('leaves a posted alert that cannot be rendered again as it is, without holdin
     renderers: {
       render: (alerts, reference, now) => {
         if (broken) refuseTwo(alerts);
-        return renderAlerts(alerts, reference, settings, now);
+        return renderAlerts(alerts, reference, SETTINGS, now);
       },
     },
   });
   await pipeline.watch(TREASURY, ALERTS);
   const event = payment({ value: '2000000' });
   await pipeline.receive(event);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+  await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
   broken = true;
   await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
   await pipeline.pay(3);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2, 60);
+  await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2, 60);
   expect(pipeline.numbers(ALERTS)).toEqual(['2', '3']);
   expect(await pipeline.settled()).toBe(true);
 });

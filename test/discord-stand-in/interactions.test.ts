@@ -20,7 +20,7 @@ import { createManualClock, type Discord, type ManualClock, NotPossible, seed } 
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
-const general = { userId: seed.mia, channelId: harbor.general };
+const GENERAL = { userId: seed.mia, channelId: harbor.general };
 
 const COMMANDS = [
   { name: 'ping', description: 'Answers' },
@@ -121,7 +121,7 @@ it('shows a deferred ephemeral reply to one person only, first loading, then com
     await interaction.followUp({ content: 'more', flags: MessageFlags.Ephemeral });
     await interaction.deleteReply();
   });
-  const used = await discord.use({ ...general, kind: 'command', name: 'ping' });
+  const used = await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
   expect(used.state).toMatchObject({ responseType: 5, loading: true, reply: { visibleTo: seed.mia } });
   finish();
   expect((await used.final()).reply?.message).toMatchObject({ content: 'pong', flags: MessageFlags.Ephemeral });
@@ -157,7 +157,7 @@ it('asks the bot for autocomplete, and refuses options that a client would not s
   await expect(discord.use({ ...command, name: 'nothing' })).rejects.toThrow(/Registered: ping, watch, Look up/);
   const options = { address: 'x', page: 0 };
   await expect(discord.use({ ...command, name: 'watch add', options })).rejects.toThrow(/below its minimum of 1/);
-  const mia = { ...general, kind: 'command' as const, name: 'watch add', options: { address: 'x' } };
+  const mia = { ...GENERAL, kind: 'command' as const, name: 'watch add', options: { address: 'x' } };
   await expect(discord.use(mia)).rejects.toThrow(NotPossible);
   expect(discord.begin({ ...mia, unchecked: true }).state.status).toBe('waiting');
 });
@@ -193,29 +193,29 @@ it('handles buttons, menus and forms on messages of the bot', async () => {
       await interaction.reply({ content: 'thanks', flags: MessageFlags.Ephemeral });
     }
   });
-  const shown = await discord.use({ ...general, kind: 'command', name: 'ping' });
+  const shown = await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
   const messageId = shown.state.reply!.id;
 
-  const menu = { ...general, kind: 'select' as const, messageId, customId: 'menu' };
+  const menu = { ...GENERAL, kind: 'select' as const, messageId, customId: 'menu' };
   await expect(discord.use({ ...menu, values: ['b'] })).rejects.toThrow(/does not offer "b"/);
   const chosen = await discord.use({ ...menu, values: ['a'] });
   await chosen.until(({ reply }) => reply?.message.content === 'chose a');
 
-  const asked = await discord.use({ ...general, kind: 'button', messageId, customId: 'ask' });
+  const asked = await discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'ask' });
   expect(asked.state.modal).toMatchObject({ custom_id: 'form', title: 'Form' });
-  const form = { ...general, kind: 'modal' as const, interactionId: asked.id };
+  const form = { ...GENERAL, kind: 'modal' as const, interactionId: asked.id };
   await expect(discord.use({ ...form, values: { key: 'too long' } })).rejects.toThrow(/length/);
   await expect(discord.use({ ...form, values: { other: 'x' } })).rejects.toThrow(/has no field "other". It has: key/);
   const sent = await discord.use({ ...form, values: { key: 'abc' } });
   expect(sent.state.reply?.message.content).toBe('thanks');
   expect(answers).toEqual(['abc', true]);
 
-  await expect(discord.use({ ...general, kind: 'button', messageId, customId: 'gone' })).rejects.toThrow(/disabled/);
-  const stranger = { ...general, userId: seed.noa };
+  await expect(discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'gone' })).rejects.toThrow(/disabled/);
+  const stranger = { ...GENERAL, userId: seed.noa };
   await expect(discord.use({ ...stranger, kind: 'button', messageId, customId: 'go' })).rejects.toThrow(
     /sees no message/,
   );
-  const pressed = await discord.use({ ...general, kind: 'button', messageId, customId: 'go' });
+  const pressed = await discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'go' });
   expect(pressed.state.reply).toMatchObject({ id: messageId, message: { content: 'gone', components: [] } });
 });
 
@@ -228,7 +228,7 @@ it('sends a message command with its message, and direct messages without a memb
     if (interaction.isCommand()) await interaction.reply('ok');
   });
   const { id } = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.max, content: 'look' });
-  await discord.use({ ...general, kind: 'message-command', name: 'Look up', messageId: id! });
+  await discord.use({ ...GENERAL, kind: 'message-command', name: 'Look up', messageId: id! });
   const dm = discord.act({ do: 'dm.open', userId: seed.mia });
   const inDm = { userId: seed.mia, channelId: dm.id! };
   const used = await discord.use({ ...inDm, kind: 'command', name: 'ping' });
@@ -244,16 +244,16 @@ async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: st
   const client = await logIn(discord);
   await client.application.commands.set(COMMANDS);
   const token = new Promise<string>((resolve) => client.on(Events.InteractionCreate, (one) => resolve(one.token)));
-  const { id } = discord.begin({ ...general, kind: 'command', name: 'ping' });
+  const { id } = discord.begin({ ...GENERAL, kind: 'command', name: 'ping' });
   return { discord, clock, id, token: await token };
 }
 
-const open = { authorization: '' };
+const OPEN = { authorization: '' };
 
 it('accepts one acknowledgement within 3 s and fails the interaction otherwise', async () => {
   const { discord, clock, id, token } = await waiting();
   const answer = (body: unknown, key = token) =>
-    call(discord, 'POST', `/interactions/${id}/${key}/callback`, body, open);
+    call(discord, 'POST', `/interactions/${id}/${key}/callback`, body, OPEN);
   expect(await answer({ type: 4, data: { content: 'x' } }, 'forged')).toMatchObject({
     status: 404,
     body: { code: 10062 },
@@ -281,7 +281,7 @@ it('returns 204 or, with with_response, the created message, and refuses a secon
     'POST',
     `${path}?with_response=true`,
     { type: 4, data: { content: 'x', flags: 64 } },
-    open,
+    OPEN,
   );
   expect(first).toMatchObject({
     status: 200,
@@ -290,7 +290,7 @@ it('returns 204 or, with with_response, the created message, and refuses a secon
       resource: { type: 4, message: { content: 'x' } },
     },
   });
-  expect(await call(discord, 'POST', path, { type: 4, data: { content: 'y' } }, open)).toMatchObject({
+  expect(await call(discord, 'POST', path, { type: 4, data: { content: 'y' } }, OPEN)).toMatchObject({
     status: 400,
     body: { code: 40060 },
   });
@@ -299,27 +299,27 @@ it('returns 204 or, with with_response, the created message, and refuses a secon
 it('accepts an interaction token for 15 minutes, without authorization, for its own messages only', async () => {
   const { discord, clock, id, token } = await waiting();
   const root = `/webhooks/${discord.botId}/${token}`;
-  expect(await call(discord, 'POST', root, { content: 'early' }, open)).toMatchObject({
+  expect(await call(discord, 'POST', root, { content: 'early' }, OPEN)).toMatchObject({
     status: 404,
     body: { code: 10015 },
   });
-  const ack = await call(discord, 'POST', `/interactions/${id}/${token}/callback`, { type: 5 }, open);
+  const ack = await call(discord, 'POST', `/interactions/${id}/${token}/callback`, { type: 5 }, OPEN);
   expect([ack.status, ack.headers.get('content-type')]).toEqual([204, null]);
   const foreign = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
-  expect(await call(discord, 'PATCH', `${root}/messages/${foreign.id}`, { content: 'x' }, open)).toMatchObject({
+  expect(await call(discord, 'PATCH', `${root}/messages/${foreign.id}`, { content: 'x' }, OPEN)).toMatchObject({
     status: 404,
     body: { code: 10008 },
   });
-  expect(await call(discord, 'PATCH', `${root}/messages/%40original`, { content: 'x' }, open)).toMatchObject({
+  expect(await call(discord, 'PATCH', `${root}/messages/%40original`, { content: 'x' }, OPEN)).toMatchObject({
     status: 200,
     body: { content: 'x', flags: 0 },
   });
-  expect(await call(discord, 'GET', `${root}/messages/@original`, undefined, open)).toMatchObject({
+  expect(await call(discord, 'GET', `${root}/messages/@original`, undefined, OPEN)).toMatchObject({
     status: 200,
     body: { content: 'x' },
   });
   clock.advance(15 * 60_000);
-  expect(await call(discord, 'POST', root, { content: 'late' }, open)).toMatchObject({
+  expect(await call(discord, 'POST', root, { content: 'late' }, OPEN)).toMatchObject({
     status: 401,
     body: { code: 50027 },
   });
@@ -330,7 +330,7 @@ it('fails an interaction when no bot is connected', async () => {
   const clock = createManualClock();
   const discord = await standIn({ clock });
   await call(discord, 'PUT', `/applications/${discord.botId}/commands`, [{ name: 'ping', description: 'd' }]);
-  const used = discord.begin({ ...general, kind: 'command', name: 'ping' });
+  const used = discord.begin({ ...GENERAL, kind: 'command', name: 'ping' });
   clock.advance(3000);
   expect(await used.acknowledged()).toMatchObject({ status: 'failed', reply: null });
 });
@@ -364,14 +364,14 @@ it('checks forms and autocomplete choices of the bot', async () => {
         [{ name: 'n', value: 'x'.repeat(101) }],
         [{ name: 'n', value: 5 }],
       ])
-        errors.push((await call(discord, 'POST', url, { type: 8, data: { choices: list } }, open)).body.code);
+        errors.push((await call(discord, 'POST', url, { type: 8, data: { choices: list } }, OPEN)).body.code);
       await interaction.respond(choices.slice(0, 25));
     } else {
-      for (const data of bad) errors.push((await call(discord, 'POST', url, { type: 9, data }, open)).body.code);
+      for (const data of bad) errors.push((await call(discord, 'POST', url, { type: 9, data }, OPEN)).body.code);
       if (interaction.isCommand()) await interaction.reply('ok');
     }
   });
-  await discord.use({ ...general, kind: 'command', name: 'ping' });
+  await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
   const max = { userId: seed.max, channelId: harbor.general };
   const asked = await discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'address' });
   expect(asked.state.choices).toHaveLength(25);

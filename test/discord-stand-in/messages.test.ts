@@ -4,7 +4,7 @@ import { createManualClock, type Discord, seed } from '../../sandbox/discord/ind
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
-const messages = `/channels/${harbor.general}/messages`;
+const MESSAGES = `/channels/${harbor.general}/messages`;
 const send = (discord: Discord, body: unknown, channelId: string = harbor.general) =>
   call(discord, 'POST', `/channels/${channelId}/messages`, body);
 
@@ -17,7 +17,7 @@ it('keeps the history of a message that is sent, edited, read and deleted', asyn
   expect((await channel.messages.fetch({ message: message.id, force: true })).content).toBe('two');
   expect((await channel.messages.fetch({ limit: 5 })).size).toBe(1);
   await message.delete();
-  expect(await call(discord, 'GET', `${messages}/${message.id}`)).toMatchObject({ status: 404, body: { code: 10008 } });
+  expect(await call(discord, 'GET', `${MESSAGES}/${message.id}`)).toMatchObject({ status: 404, body: { code: 10008 } });
   const [state] = discord.history(harbor.general);
   expect(state!.history.map(({ change, message: { content } }) => [change, content])).toEqual([
     ['created', 'one'],
@@ -32,7 +32,7 @@ it('lists messages newest first, before, after and around an id', async () => {
   const ids: string[] = [];
   for (let index = 0; index < 7; index += 1) ids.push((await send(discord, { content: `${index}` })).body.id);
   const list = async (query: string): Promise<string> => {
-    const { body } = await call(discord, 'GET', `${messages}?${query}`);
+    const { body } = await call(discord, 'GET', `${MESSAGES}?${query}`);
     return body.map(({ content }: { content: string }) => content).join('');
   };
   expect(await list('')).toBe('6543210');
@@ -41,7 +41,7 @@ it('lists messages newest first, before, after and around an id', async () => {
   expect(await list(`limit=2&after=${ids[3]}`)).toBe('54');
   expect(await list(`limit=3&around=${ids[3]}`)).toBe('432');
   for (const wrong of ['limit=101', 'after=yesterday'])
-    expect(await call(discord, 'GET', `${messages}?${wrong}`)).toMatchObject({ status: 400, body: { code: 50035 } });
+    expect(await call(discord, 'GET', `${MESSAGES}?${wrong}`)).toMatchObject({ status: 400, body: { code: 50035 } });
 });
 
 it('serves files, shows them in embeds, and keeps or removes them on edits', async () => {
@@ -70,7 +70,7 @@ it('serves files, shows them in embeds, and keeps or removes them on edits', asy
   form.set('payload_json', '{"attachments":[]}');
   form.set('files[0]', new Blob(['e;f']), 'e.csv');
   const authorization = `Bot ${discord.token}`;
-  await fetch(`${discord.apiUrl}/v10${messages}/${sent.id}`, {
+  await fetch(`${discord.apiUrl}/v10${MESSAGES}/${sent.id}`, {
     method: 'PATCH',
     headers: { authorization },
     body: form,
@@ -173,11 +173,11 @@ it('computes permissions from roles, and grants owners and administrators everyt
 it("refuses to edit others' messages, and to delete them without the permission", async () => {
   const discord = await standIn();
   const { id } = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
-  expect(await call(discord, 'PATCH', `${messages}/${id}`, { content: 'x' })).toMatchObject({
+  expect(await call(discord, 'PATCH', `${MESSAGES}/${id}`, { content: 'x' })).toMatchObject({
     status: 403,
     body: { code: 50005 },
   });
-  expect(await call(discord, 'DELETE', `${messages}/${id}`)).toMatchObject({ status: 403, body: { code: 50013 } });
+  expect(await call(discord, 'DELETE', `${MESSAGES}/${id}`)).toMatchObject({ status: 403, body: { code: 50013 } });
 });
 
 it("hides others' content in REST without the privileged intent unless it mentions the bot", async () => {
@@ -187,8 +187,8 @@ it("hides others' content in REST without the privileged intent unless it mentio
       discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content }).id!;
     const [psst] = [say('psst'), say(`<@${seed.bot}> hello`)];
     await send(discord, { content: 'own', message_reference: { message_id: psst } });
-    const [own, ...others] = (await call(discord, 'GET', messages)).body;
-    const { body } = await call(discord, 'GET', `${messages}/${psst}`);
+    const [own, ...others] = (await call(discord, 'GET', MESSAGES)).body;
+    const { body } = await call(discord, 'GET', `${MESSAGES}/${psst}`);
     return [own, own.referenced_message, ...others, body].map(({ content }) => content);
   };
   const hello = `<@${seed.bot}> hello`;

@@ -9,7 +9,7 @@ const row = (...components: object[]) => ({ type: 1, components });
 const button = (more: object) => ({ type: 2, style: 1, label: 'Go', ...more });
 const buttons = (count: number) => Array.from({ length: count }, (_, index) => button({ custom_id: `b${index}` }));
 const select = (more: object) => ({ type: 3, custom_id: 's', options: [{ label: 'A', value: 'a' }], ...more });
-const chosen = ['a', 'b'].map((value) => ({ label: value, value, default: true }));
+const CHOSEN = ['a', 'b'].map((value) => ({ label: value, value, default: true }));
 const content = (components: object[]) => ({ content: 'x', components });
 const field = (name: string, value: string) => embed({ fields: [{ name, value }] });
 const fields = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `${index}`, value: 'v' }));
@@ -142,9 +142,9 @@ const MESSAGES: Case[] = [
   ],
   [
     'not more options chosen than can be',
-    content([row(select({ options: chosen }))]),
+    content([row(select({ options: CHOSEN }))]),
     'components.0.components.0.options',
-    content([row(select({ options: chosen, max_values: 2 }))]),
+    content([row(select({ options: CHOSEN, max_values: 2 }))]),
   ],
   [
     'one menu per row',

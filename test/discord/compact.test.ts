@@ -84,7 +84,7 @@ describe('a compact alert', () => {
   });
 });
 
-describe('a transaction of several transfers is one compact alert', () => {
+describe('compact alerts of a transaction', () => {
   it('shows several transfers of a transaction as one compact alert with the sum and each counterparty', () => {
     const legs = [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to }));
     expect(read(...legs)).toBe(

@@ -61,7 +61,7 @@ describe('connecting', () => {
   it('requests the Guilds intent and nothing else', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
   });
 
@@ -69,38 +69,41 @@ describe('connecting', () => {
     const discord = await standIn();
     const away = discord.fault({ fault: { kind: 'away' } });
     const { gateway, logged } = start(discord);
-    await until(() => gateway.state() === 'away' && has(logged, 'no connection to Discord'));
+    await until(
+      'the gateway is away and the log says so',
+      () => gateway.state() === 'away' && has(logged, 'no connection to Discord'),
+    );
     away.clear();
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
   });
 
   it('reconnects after Discord was unreachable', async () => {
     const discord = await standIn();
     const taken: boolean[] = [];
     const { gateway } = start(discord, { onToken: (accepted) => void taken.push(accepted) });
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     const away = discord.fault({ fault: { kind: 'away' } });
-    await until(() => gateway.state() === 'away');
+    await until('the gateway is away', () => gateway.state() === 'away');
     away.clear();
     taken.length = 0;
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     expect(taken).toEqual([true]);
   });
 
   it('is ready again with a new session when Discord no longer knows the previous one', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     discord.act({ do: 'gateway.invalidate' });
-    await until(() => gateway.state() === 'away');
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is away', () => gateway.state() === 'away');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
   });
 
   it('uses as many connections as Discord recommends for many servers', async () => {
     const discord = await standIn();
     for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const { gateway, logged } = start(discord);
-    await until(() => has(logged, 'connected to Discord'));
+    await until('the log says “connected to Discord”', () => has(logged, 'connected to Discord'));
     expect(gateway.state()).toBe('ready');
     expect(discord.state.sessions.map(({ shard }) => shard.join(' of ')).sort()).toEqual([
       '0 of 3',
@@ -121,7 +124,7 @@ describe('connecting', () => {
       [0, true],
       [1, true],
     ]);
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     const away = [0, 1].map((shard) => discord.fault({ fault: { kind: 'gateway-down', shard } }));
     await expect.poll(shards, { ...POLL, message: 'the shards stayed connected' }).toEqual([
       [0, false],
@@ -144,7 +147,7 @@ describe('connecting', () => {
     const taken: boolean[] = [];
     const onToken = (accepted: boolean) => void taken.push(accepted);
     const { gateway, logged } = start(discord, { token: 'bm90.the.right-one', onToken });
-    await until(() => gateway.state() === 'unauthorized');
+    await until('the gateway is unauthorized', () => gateway.state() === 'unauthorized');
     expect(taken).toEqual([false]);
     expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
     expect(JSON.stringify(logged)).not.toContain('right-one');
@@ -153,7 +156,7 @@ describe('connecting', () => {
   it('ends when it is closed, whatever its state', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
-    await until(() => gateway.state() === 'ready');
+    await until('the gateway is ready', () => gateway.state() === 'ready');
     await gateway.close();
     expect(gateway.state()).toBe('closed');
     await discord.until(({ state }) => state.sessions.every(({ connected }) => !connected));
@@ -164,13 +167,13 @@ describe('registering', () => {
   it('registers all commands at once, and again only when a definition changed', async () => {
     const discord = await standIn();
     const first = start(discord);
-    await until(() => has(first.logged, 'commands registered'));
+    await until('the log says “commands registered”', () => has(first.logged, 'commands registered'));
     expect(discord.state.commands.flatMap((list) => list.commands.map(({ name }) => name)).sort()).toEqual(
       commands.map(({ data }) => data.name).sort(),
     );
     await first.gateway.close();
     const same = start(discord);
-    await until(() => has(same.logged, 'commands registered'));
+    await until('the log says “commands registered”', () => has(same.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(1);
     await same.gateway.close();
     const changed = commands.map((command) =>
@@ -179,7 +182,7 @@ describe('registering', () => {
         : command,
     );
     const other = start(discord, { commands: async () => changed });
-    await until(() => has(other.logged, 'commands registered'));
+    await until('the log says “commands registered”', () => has(other.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(2);
   });
 
@@ -187,7 +190,7 @@ describe('registering', () => {
     const discord = await standIn();
     const broken = () => Promise.reject(new SyntaxError('half a file'));
     const { gateway, logged } = start(discord, { commands: broken });
-    await until(() => has(logged, 'cannot register commands', 2));
+    await until('the log says “cannot register commands” twice', () => has(logged, 'cannot register commands', 2));
     expect(JSON.stringify(logged)).toContain('SyntaxError: half a file');
     expect(gateway.state()).toBe('ready');
   });
@@ -196,16 +199,16 @@ describe('registering', () => {
     const discord = await standIn();
     discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
     const { gateway, logged } = start(discord);
-    await until(() => has(logged, 'cannot register commands'));
+    await until('the log says “cannot register commands”', () => has(logged, 'cannot register commands'));
     expect(gateway.state()).toBe('ready');
-    await until(() => has(logged, 'commands registered'));
+    await until('the log says “commands registered”', () => has(logged, 'commands registered'));
   });
 });
 
 it('reports changed channels and roles, and only real removals', async () => {
   const discord = await standIn();
   const { gateway, changes } = start(discord);
-  await until(() => gateway.state() === 'ready');
+  await until('the gateway is ready', () => gateway.state() === 'ready');
   const { harbor, orchid } = seed;
   /** What is reported about these actions, each kind once, up to the end of the action after them. */
   const toldOf = async (...actions: WorldAction[]) => {
@@ -213,7 +216,7 @@ it('reports changed channels and roles, and only real removals', async () => {
     const end = discord.act({ do: 'channel.create', guildId: orchid.id, name: 'end' }).id!;
     for (const action of actions) discord.act(action);
     discord.act({ do: 'channel.delete', channelId: end });
-    await until(() => changes.some(([, id]) => id === end));
+    await until('the last change arrives', () => changes.some(([, id]) => id === end));
     return [...new Set(changes.slice(0, -1).map((change) => change.join(' ')))];
   };
   const changed = (...channel: string[]) => [['changed', harbor.id, ...channel].join(' ')];
@@ -245,14 +248,14 @@ it('reports with each session which servers the bot is in, also after it missed 
   const discord = await standIn();
   const { harbor, orchid } = seed;
   const { gateway, changes } = start(discord);
-  await until(() => gateway.state() === 'ready');
+  await until('the gateway is ready', () => gateway.state() === 'ready');
   const told = () => changes.filter(([what]) => what === 'guilds');
   expect(told()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);
   const away = discord.fault({ fault: { kind: 'gateway-down' } });
-  await until(() => gateway.state() === 'away');
+  await until('the gateway is away', () => gateway.state() === 'away');
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   discord.act({ do: 'gateway.invalidate' });
   away.clear();
-  await until(() => told().length === 2);
+  await until('the gateway reports the guilds again', () => told().length === 2);
   expect(told()[1]).toEqual(['guilds', [orchid.id], [0, 1]]);
 });

@@ -157,12 +157,18 @@ describe('errors', () => {
       return { content: 'x' };
     };
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(() => logged('cannot respond to interaction').length > 0);
+    await until(
+      'the log says “cannot respond to interaction”',
+      () => logged('cannot respond to interaction').length > 0,
+    );
     expect(ran).toBe(false);
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(() => logged('cannot respond to interaction').length > 1);
+    await until(
+      'the log says “cannot respond to interaction” again',
+      () => logged('cannot respond to interaction').length > 1,
+    );
     behave = async () => ({ content: 'Still here.' });
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });
@@ -212,7 +218,7 @@ describe('strangers', () => {
   });
 });
 
-describe('what a message’s menu offers', () => {
+describe('commands of a message’s menu', () => {
   it('replies in private to the command of a message’s menu', async () => {
     const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
     const used = await world.useOn(world.discord.act(said).id!, 'Note');
@@ -220,7 +226,7 @@ describe('what a message’s menu offers', () => {
   });
 });
 
-describe('what an older version left', () => {
+describe('commands and buttons of older versions', () => {
   it('explains how to get rid of commands that no longer exist', async () => {
     for (const body of [
       { name: 'gone', description: 'Of an older version' },

@@ -136,7 +136,7 @@ async function connect(apiUrl: string, isReady = true, options: Partial<GatewayO
     random: Math.random,
     ...options,
   });
-  if (isReady) await until(() => started.state() === 'ready');
+  if (isReady) await until('the gateway is ready', () => started.state() === 'ready');
   return started;
 }
 afterAll(async () => {
@@ -145,15 +145,15 @@ afterAll(async () => {
   await world.close();
 });
 
-const address = { name: 'address', type: 3, value: A };
-const manager = { permissions: '32' };
+const ADDRESS = { name: 'address', type: 3, value: A };
+const MANAGER = { permissions: '32' };
 
-describe('a relay that sends little', () => {
+describe('relays that send little', () => {
   it('trusts a proxy’s packet if nothing contradicts it', async () => {
-    expect(await relay.use('subscription add', [address], manager)).toContain(`<#${CHANNEL}>: every transfer`);
+    expect(await relay.use('subscription add', [ADDRESS], MANAGER)).toContain(`<#${CHANNEL}>: every transfer`);
     const there = { name: 'channel', type: 7, value: OTHER };
-    expect(await relay.use('subscription add', [address, there], manager)).toContain(`<#${OTHER}>: every`);
-    expect(await relay.use('subscription list', [there], manager)).toContain('1 subscription');
+    expect(await relay.use('subscription add', [ADDRESS, there], MANAGER)).toContain(`<#${OTHER}>: every`);
+    expect(await relay.use('subscription list', [there], MANAGER)).toContain('1 subscription');
     const added = (await world.store.subscriptions.list(GUILD)).filter((one) => one.address === lower(A));
     expect(added.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER]);
   });
@@ -161,13 +161,13 @@ describe('a relay that sends little', () => {
   it('trusts a proxy’s packet that describes a channel beyond its ID', async () => {
     const there = { name: 'channel', type: 7, value: '2100000000000000005' };
     const resolved = { channels: { [there.value]: { id: there.value, type: 4, name: 'Category', permissions: '0' } } };
-    expect(await relay.use('subscription add', [address, there], manager, { resolved })).toContain(
+    expect(await relay.use('subscription add', [ADDRESS, there], MANAGER, { resolved })).toContain(
       'can’t hold messages',
     );
   });
 
   it('explains that the bot was added by a person and not to the server', async () => {
-    const owners = (of: object) => relay.use('subscription list', [], manager, { authorizing_integration_owners: of });
+    const owners = (of: object) => relay.use('subscription list', [], MANAGER, { authorizing_integration_owners: of });
     expect(await owners({ 1: '2100000000000000008' })).toContain('only work in servers');
     for (const of of [{ 0: GUILD }, { 0: GUILD, 1: '2100000000000000008' }])
       expect(await owners(of)).toContain('2 sub');
@@ -177,12 +177,12 @@ describe('a relay that sends little', () => {
     const used: string[] = [];
     const late = await startRelay(false);
     const connected = await connect(late.apiUrl, true, { onGuildUsed: (guildId) => void used.push(guildId) });
-    expect(await late.use('subscription list', [], manager)).toContain('2 sub');
+    expect(await late.use('subscription list', [], MANAGER)).toContain('2 sub');
     expect(used).toEqual([]);
     const elsewhere = { guild_id: ELSEWHERE };
-    expect(await late.use('subscription list', [], manager, elsewhere)).toContain('No sub');
+    expect(await late.use('subscription list', [], MANAGER, elsewhere)).toContain('No sub');
     const person = { ...elsewhere, authorizing_integration_owners: { 1: '2100000000000000008' } };
-    expect(await late.use('subscription list', [], manager, person)).toContain('only work in servers');
+    expect(await late.use('subscription list', [], MANAGER, person)).toContain('only work in servers');
     expect(used).toEqual([elsewhere.guild_id]);
     await connected.close();
     await late.close();
@@ -196,7 +196,7 @@ describe('a relay that sends little', () => {
     ] as const)
       await world.subscribe({ guildId, channelId, address: lower(address) });
     const list = (member: object) => relay.use('subscription list', [], member, { guild_id: guildId });
-    const [member, managing] = [await list({}), await list(manager)];
+    const [member, managing] = [await list({}), await list(MANAGER)];
     expect([member.includes(A), member.includes(B)]).toEqual([true, false]);
     expect([managing.includes(A), managing.includes(B)]).toEqual([true, true]);
   });
@@ -205,22 +205,22 @@ describe('a relay that sends little', () => {
     const elsewhere = { guild_id: ELSEWHERE, channel_id: '2100000000000000006' };
     const link =
       /not a member of this server.*\(https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
-    expect(await relay.use('subscription add', [address], manager, elsewhere)).toMatch(link);
-    expect(await relay.use('setup check', [], manager, elsewhere)).toMatch(link);
+    expect(await relay.use('subscription add', [ADDRESS], MANAGER, elsewhere)).toMatch(link);
+    expect(await relay.use('setup check', [], MANAGER, elsewhere)).toMatch(link);
     const data = { custom_id: 'Watch addresses in this message:add', component_type: 3, values: [B] };
     const message = { id: '2100000000000000010', channel_id: elsewhere.channel_id };
-    expect(await relay.use('', [], manager, { ...elsewhere, type: 3, data, message })).toMatch(link);
-    expect(await relay.use('setup check', [], manager)).not.toMatch(/not a member/);
+    expect(await relay.use('', [], MANAGER, { ...elsewhere, type: 3, data, message })).toMatch(link);
+    expect(await relay.use('setup check', [], MANAGER)).not.toMatch(/not a member/);
   });
 
   it('grants nobody more rights than they have', async () => {
-    expect(await relay.use('subscription add', [address], {})).toContain('Manage Server');
-    expect(await relay.use('subscription add', [address], { permissions: '0' })).toContain('Manage Server');
+    expect(await relay.use('subscription add', [ADDRESS], {})).toContain('Manage Server');
+    expect(await relay.use('subscription add', [ADDRESS], { permissions: '0' })).toContain('Manage Server');
   });
 
-  it('can set a manager role', async () => {
+  it('sets a manager role', async () => {
     const role = { name: 'manager', type: 8, value: ROLE };
-    expect(await relay.use('setup server', [role], manager)).toContain(`<@&${ROLE}>`);
+    expect(await relay.use('setup server', [role], MANAGER)).toContain(`<@&${ROLE}>`);
     expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');
     expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
   });
@@ -232,9 +232,9 @@ describe('a relay that sends little', () => {
     expect(await late.use('subscription list', [], {})).toContain('No subscriptions');
     // The library waits two seconds for a server that was announced.
     expect(connected.state()).toBe('connecting');
-    expect(await late.use('subscription list', [], manager)).toContain('2 subscriptions');
+    expect(await late.use('subscription list', [], MANAGER)).toContain('2 subscriptions');
     const answered = () => late.answers.filter(({ url }) => url.includes('/callback')).length;
-    await until(() => connected.state() === 'ready');
+    await until('the gateway is ready', () => connected.state() === 'ready');
     await late.use('subscription list', [], {});
     expect(answered()).toBe(3);
     await connected.close();
@@ -252,7 +252,7 @@ it('reports that permissions may have changed when the bot gets another role', a
     told.tell('GUILD_MEMBER_UPDATE', { guild_id: GUILD, user, roles, joined_at: '2026-01-01T00:00:00Z' });
   };
   for (const roles of [[], [ROLE]]) update('2100000000000000009', roles);
-  await told.use('subscription list', [], manager);
+  await told.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD]]);
   await connected.close();
   await told.close();
@@ -266,11 +266,11 @@ it('reports when the bot is added to a private thread, for the first time or aga
   const thread = { id: '2100000000000000007', guild_id: GUILD, parent_id: CHANNEL, type: 12, name: 'inner circle' };
   const member = { id: thread.id, user_id: '2100000000000000009', join_timestamp: '2026-01-01T00:00:00Z', flags: 0 };
   told.tell('THREAD_CREATE', { ...thread, member });
-  await told.use('subscription list', [], manager);
+  await told.use('subscription list', [], MANAGER);
   expect(changed.splice(0)).toEqual([[GUILD, thread.id]]);
   told.tell('THREAD_CREATE', { ...thread, member });
   told.tell('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
-  await told.use('subscription list', [], manager);
+  await told.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD, thread.id]]);
   await connected.close();
   await told.close();
@@ -285,7 +285,7 @@ it.each([
   const connected = await connect(ending.apiUrl, true, { onToken: (accepted) => void taken.push(accepted) });
   taken.length = 0;
   ending.end(code);
-  await until(() => connected.state() !== 'ready');
+  await until('the gateway is no longer ready', () => connected.state() !== 'ready');
   expect([connected.state(), taken]).toEqual([state, tokens]);
   await connected.close();
   await ending.close();

@@ -216,14 +216,14 @@ it('lists the first parties and as many IDs as are read for a sweep of several p
   expect(ids.length).toBeLessThanOrEqual(403);
 });
 
-describe('a transfer seen otherwise than as coming or going', () => {
+describe('self-transfers, mints and burns', () => {
   const ZERO = `0x${'0'.repeat(40)}` as const;
   it.each<[string, Partial<Transfer>, string, string]>([
     ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ Self-transfer', '**From** Treasury'],
     ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** Treasury'],
     ['burnt', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burnt)'],
-    ['from nobody known', { from: null }, '📥 Incoming', '**From** unknown\n**To** Treasury'],
-  ])('%s', (_name, transfer, title, words) => {
+    ['from an unknown sender', { from: null }, '📥 Incoming', '**From** unknown\n**To** Treasury'],
+  ])('shows the kind of a transfer in its title: %s', (_name, transfer, title, words) => {
     const [embed] = embedsOf(alertOf(transfer));
     expect(embed!.title).toBe(`${title} · 5 \`USDC\``);
     expect(read(embed!)).toContain(words);
@@ -340,38 +340,38 @@ describe('warnings', () => {
     ['unchecked', { kind: 'unchecked' }, '-# This token could not be checked: the explorer was not available.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
-  ])('%s', (_name, mark, words) => {
+  ])('shows a warning in a line of its own: %s', (_name, mark, words) => {
     expect(marked(mark).description!.split('\n')).toContain(words);
   });
 
   it.each<[string, Alert, string]>([
     [
-      'reorganised',
+      'is in another block after a reorganization',
       alertOf({}, { reorganised: true }),
       '-# The chain was reorganized. The transaction is now in block 1,234.',
     ],
     [
-      'a rounded token id',
+      'has a rounded token ID',
       alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
       '-# The token ID was already rounded when it arrived.',
     ],
     [
-      'unknown decimals',
+      'has unknown decimals',
       alertOf({ decimals: null }),
       '-# The token’s decimals are unknown, so this is the amount in its smallest unit.',
     ],
     [
-      'identical transfers',
+      'occurs several times',
       alertOf({}, { count: 3 }),
       '-# Seen 3 times in this transaction, so it counts as 3 identical transfers.',
     ],
     [
-      'a new token type',
+      'has a new token type',
       alertOf({ kind: 'unknown', tokenType: 'ERC-9999' }),
       '-# This bot doesn’t know the token type `ERC-9999` yet. Check the transaction.',
     ],
-    ['a contract’s transfer', alertOf({ internal: true }), '-# A contract was involved in this transfer.'],
-  ])('%s', (_name, alert, words) => {
+    ['a contract made', alertOf({ internal: true }), '-# A contract was involved in this transfer.'],
+  ])('explains in one line a transfer that %s', (_name, alert, words) => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
 
@@ -397,7 +397,7 @@ describe('warnings', () => {
   });
 });
 
-describe('every number of an alert is written as the server’s language writes it:', () => {
+describe('numbers in the server’s language', () => {
   it.each<[Language, string, RegExp, string]>([
     ['en-US', '1,234,567.891', /Block 1,234 · Fee 0\.000021 /, '1,000'],
     ['es-ES', '1.234.567,891', /Bloque 1234 · Comisión 0,000021 /, '1000'],
@@ -407,7 +407,7 @@ describe('every number of an alert is written as the server’s language writes 
     ['de', '1.234.567,891', /Block 1\.234 · Gebühr 0,000021 /, '1.000'],
     ['ja', '1,234,567.891', /ブロック 1,234 · 手数料 0\.000021 /, '1,000'],
     ['zh-CN', '1,234,567.891', /区块 1,234 · 手续费 0\.000021 /, '1,000'],
-  ])('%s', (language, amount, transaction, thousand) => {
+  ])('writes every number of an alert as %s does', (language, amount, transaction, thousand) => {
     const [embed] = embedsOf(alertOf({ value: '1234567891000' }, { language, count: 1 }));
     expect(embed!.title).toContain(` ${amount} \`USDC\``);
     expect(read(embed!)).toMatch(transaction);

@@ -96,7 +96,7 @@ function send(connection: WebSocket, payload: object): void {
 
 it('survives the reset of a connection that was still being opened when the bot stopped', async () => {
   const { relay, gateway } = await start({ hold: true });
-  await until(() => relay.sockets.length === 1);
+  await until('the bot connects', () => relay.sockets.length === 1);
   const [socket] = relay.sockets as [Socket];
   const gone = new Promise((done) => socket.once('close', done));
   await gateway.close();
@@ -109,15 +109,15 @@ it('survives the reset of a connection that was still being opened when the bot 
 
 it('closes connections that it abandoned before they were open', async () => {
   const { relay, gateway } = await start({ hold: true });
-  await until(() => relay.sockets.length === 1);
+  await until('the bot connects', () => relay.sockets.length === 1);
   await gateway.close();
-  await until(() => relay.sockets[0]!.readableEnded || relay.sockets[0]!.destroyed);
+  await until('the bot ends its connection', () => relay.sockets[0]!.readableEnded || relay.sockets[0]!.destroyed);
   expect(uncaught).toEqual([]);
 });
 
 it('stops while its login has no response', async () => {
   const { relay, gateway } = await start({ mute: true });
-  await until(() => relay.logins === 1);
+  await until('the bot logs in', () => relay.logins === 1);
   await gateway.close();
   expect(relay.closing).toBe(1);
   expect(uncaught).toEqual([]);
@@ -129,15 +129,15 @@ it.each([
   { when: 'its heartbeats stay without answer', payload: null, heartbeatMs: 20 },
 ])('reconnects after a reset of the connection that it closes because $when', async ({ payload, heartbeatMs }) => {
   const { relay } = await start(heartbeatMs ? { heartbeatMs } : {});
-  await until(() => relay.logins >= 1);
+  await until('the bot logs in', () => relay.logins >= 1);
   if (payload) send(relay.opened[0]!, payload);
-  await until(() => relay.closing >= 1 && relay.opened.length >= 2);
+  await until('the bot closes its connection and opens another', () => relay.closing >= 1 && relay.opened.length >= 2);
   expect(uncaught).toEqual([]);
 });
 
 it('ends without an error when the connection is reset during the log-out', async () => {
   const { relay, gateway } = await start();
-  await until(() => gateway.state() === 'ready');
+  await until('the gateway is ready', () => gateway.state() === 'ready');
   await gateway.close();
   expect(relay.closing).toBe(1);
   expect(uncaught).toEqual([]);

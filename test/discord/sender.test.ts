@@ -74,27 +74,27 @@ async function serving(answer: (response: ServerResponse) => void, timeoutMs = 1
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = { 'content-type': 'text/html' };
-const page = '<html>Hello</html>';
+const HTML = '<html>Hello</html>';
 const word = (code: number) => JSON.stringify({ code, message: 'words' });
 
-describe('an answer that', () => {
+describe('responses', () => {
   it.each<[string, number, Record<string, string>, string, object]>([
-    ['is a page instead of a message', 200, PAGE, page, { status: 'unsure' }],
-    ['is a page that calls itself JSON', 200, JSON_TYPE, page, { status: 'unsure' }],
+    ['is a page instead of a message', 200, PAGE, HTML, { status: 'unsure' }],
+    ['is a page that calls itself JSON', 200, JSON_TYPE, HTML, { status: 'unsure' }],
     ['is empty', 204, {}, '', { status: 'unsure' }],
-    ['leads elsewhere', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, page, { status: 'breaker' }],
+    ['leads elsewhere', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, HTML, { status: 'breaker' }],
     [
       'asks to wait, in trouble',
       503,
       { ...PAGE, 'retry-after': '90' },
-      page,
+      HTML,
       { status: 'unsure', retryAfterMs: 90_000 },
     ],
     [
       'asks to wait, as a page',
       429,
       { ...PAGE, 'retry-after': '90' },
-      page,
+      HTML,
       { status: 'breaker', retryAfterMs: 90_000 },
     ],
     [
@@ -136,7 +136,7 @@ describe('an answer that', () => {
     ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],
     ['takes nothing for a while', 400, JSON_TYPE, word(40_004), { status: 'breaker' }],
     ['takes nothing of this kind for a while', 400, JSON_TYPE, word(40_006), { status: 'breaker' }],
-    ['cannot take so much', 413, PAGE, page, { status: 'refused' }],
+    ['cannot take so much', 413, PAGE, HTML, { status: 'refused' }],
     ['does not want these words', 403, JSON_TYPE, word(240_000), { status: 'refused' }],
     ['takes no files in this server', 403, JSON_TYPE, word(400_001), { status: 'refused' }],
     ['does not reach this server from here', 403, JSON_TYPE, word(50_095), { status: 'forbidden', code: 50_095 }],

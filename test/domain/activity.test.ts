@@ -8,7 +8,7 @@ const YOU: AddressText = '0x2222222222222222222222222222222222222222';
 const USDC: AddressText = '0x3333333333333333333333333333333333333333';
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 8, 12, 30);
-const week = { since: NOW - 7 * 24 * HOUR, now: NOW, timezone: 'UTC' };
+const WEEK = { since: NOW - 7 * 24 * HOUR, now: NOW, timezone: 'UTC' };
 
 function movement(
   change: Partial<Movement> & { value?: string; out?: boolean; move?: Partial<Transfer> } = {},
@@ -47,7 +47,7 @@ it('sums exactly, counts equal transfers each, and leaves noise out', async () =
       movement({ value: '999', hidden: 'guard', count: 4 }),
       movement({ move: { kind: 'erc721', token: YOU, tokenId: '7', value: null } }),
     ],
-    week,
+    WEEK,
   );
   expect(found).toMatchObject({ incoming: 4, outgoing: 1, other: 0 });
   expect(found.totals).toMatchObject([
@@ -70,7 +70,7 @@ it('sums only transfers that are known to be of one token and have an amount', a
       movement({ value: '3' }),
       movement({ move: { value: null } }),
     ],
-    week,
+    WEEK,
   );
   expect(found.incoming).toBe(4);
   expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
@@ -78,7 +78,7 @@ it('sums only transfers that are known to be of one token and have an amount', a
 
 it('keeps amounts and pieces of one contract in different sums', async () => {
   const piece = movement({ move: { kind: 'erc721', tokenId: '7', value: null } });
-  const { totals } = await summarize(ME, [movement({ value: '5000000' }), piece, piece], week);
+  const { totals } = await summarize(ME, [movement({ value: '5000000' }), piece, piece], WEEK);
   expect(totals.map(({ transfer, incoming }) => [transfer.kind, incoming.transfers, incoming.value])).toEqual([
     ['erc721', 2, '2'],
     ['erc20', 1, '5000000'],
@@ -87,7 +87,7 @@ it('keeps amounts and pieces of one contract in different sums', async () => {
 
 it('lists the busiest of thousands of tokens, which anybody can send, and counts all', async () => {
   const tokens = Array.from({ length: 2_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}` as const);
-  const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], week);
+  const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], WEEK);
   expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
   expect(found.totals).toHaveLength(6);
   expect(JSON.stringify(found).length).toBeLessThan(20_000);
@@ -101,7 +101,7 @@ it('lists the largest of each asset in turn, and never compares two assets', asy
       ...['5', '90', '70'].map((value) => movement({ value })),
       ...['2', '9'].map((value) => movement({ value, move: other })),
     ],
-    week,
+    WEEK,
   );
   expect(found.largest.map(({ transfer }) => transfer.value)).toEqual(['90', '9', '70', '2', '5']);
 });
@@ -114,7 +114,7 @@ it('lists the largest amounts, the latest among equals', async () => {
       movement({ value: '900', move: { kind: 'erc1155', token: YOU, tokenId: '7', decimals: null } }),
       ...hours.map((ago) => movement({ at: NOW - ago * HOUR, value: '5' })),
     ],
-    week,
+    WEEK,
   );
   expect(found.largest.map(({ at, transfer }) => [transfer.kind, (NOW - at) / HOUR])).toEqual(
     [1, 2, 3, 4, 5].map((ago) => ['erc20', ago]),
@@ -123,12 +123,12 @@ it('lists the largest amounts, the latest among equals', async () => {
 });
 
 it('counts a self-transfer neither as incoming nor as outgoing', async () => {
-  const { incoming, outgoing, other } = await summarize(ME, [movement({ move: { from: ME } })], week);
+  const { incoming, outgoing, other } = await summarize(ME, [movement({ move: { from: ME } })], WEEK);
   expect([incoming, outgoing, other]).toEqual([0, 0, 1]);
 });
 
 it('draws a bar for each day of the time zone in a week, and one for each hour in 24 hours', async () => {
-  const days = (await summarize(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week))
+  const days = (await summarize(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], WEEK))
     .buckets;
   expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);
   expect([days[0], days[7]]).toMatchObject([

@@ -54,7 +54,7 @@ describe('the published samples', () => {
   });
 });
 
-describe('how live services deviate', () => {
+describe('deviations of live services', () => {
   const nft = `"from":"${B}","to":"${A}","txHash":"${HASH}","tokenAddress":"${TOKEN}","tokenType":"ERC-721"`;
 
   it('reads the zero address in place of a token as the native coin, whatever its brand', () => {
@@ -150,7 +150,7 @@ describe('how live services deviate', () => {
   });
 });
 
-describe('what cannot be understood', () => {
+describe('unreadable deliveries', () => {
   it.each([
     '',
     'hello',

@@ -4,7 +4,7 @@ import type { KnownToken } from '../../src/domain/token.ts';
 
 const REAL = `0x${'1'.repeat(40)}` as const;
 const FAKE = `0x${'2'.repeat(40)}` as const;
-const known: KnownToken[] = [
+const KNOWN: KnownToken[] = [
   { token: 'native', symbol: 'ETH', cataloged: false, seen: true },
   { token: REAL, symbol: 'USDC', cataloged: true, seen: true },
   { token: `0x${'3'.repeat(40)}`, symbol: 'BELL', cataloged: false, seen: true },
@@ -18,9 +18,9 @@ it.each([
   ['a symbol of its own', 'FISH', null],
   ['no symbol', null, null],
 ])('finds that a token with %s imitates %s', (_, symbol, genuine) => {
-  expect(imitatedBy(FAKE, symbol, known)).toBe(genuine);
+  expect(imitatedBy(FAKE, symbol, KNOWN)).toBe(genuine);
 });
 
 it('finds no imitation in the cataloged token itself', () => {
-  expect(imitatedBy(REAL, 'USDC', known)).toBeNull();
+  expect(imitatedBy(REAL, 'USDC', KNOWN)).toBeNull();
 });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { judge, type SeenDelivery, type Verdict } from '../../src/domain/identity.ts';
 import { deliveryKey, type TransferEvent, transferKey } from '../../src/domain/transfer.ts';
 
-const keys = { delivery: 'd', transfer: 't' };
+const KEYS = { delivery: 'd', transfer: 't' };
 
 /** Judges equal deliveries one after the other: each `[received, answered]` in seconds, null = never answered. */
 function story(receipts: [number, number | null][]): Verdict[] {
   let known: SeenDelivery | undefined;
   return receipts.map(([received, answered]) => {
     const receipt = { receivedAt: received * 1000, answeredAt: answered === null ? null : answered * 1000 };
-    const { verdict, delivery } = judge(known, known !== undefined, keys, receipt);
+    const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt);
     known = delivery;
     return verdict;
   });
@@ -112,7 +112,7 @@ function stories(gaps: number[], fates: string[], patience = 0): Copy[][] {
   );
 }
 
-describe('equal transfers in one transaction, whatever becomes of their answers', () => {
+describe('equal transfers in one transaction', () => {
   it('never counts more equal transfers than there are, whatever happens to their responses', () => {
     const wrong: Copy[][] = [];
     for (const copies of [0, 1, 2]) {
@@ -237,7 +237,7 @@ describe('signed deliveries', () => {
     const verdicts = names.map((name, n) => {
       const receipt = { receivedAt: n * 1000, answeredAt: n * 1000 };
       const identity = name && { id: name[0], chainId: '1', place: name[1] };
-      const { verdict, delivery } = judge(known, known !== undefined, keys, receipt, identity);
+      const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt, identity);
       known = delivery;
       return verdict;
     });
@@ -280,7 +280,7 @@ describe('signed deliveries', () => {
     const { delivery } = judge(
       undefined,
       false,
-      keys,
+      KEYS,
       { receivedAt: 0, answeredAt: 0 },
       { id: 'a', chainId: '1', place },
     );

@@ -58,10 +58,10 @@ function transfer(change: Partial<Transfer> = {}): Transfer {
   };
 }
 
-const native = { kind: 'native', token: null, decimals: 18, value: '1000000000000000000' } as const;
-const outgoing = { from: WALLET, to: ALICE };
-const nft = { kind: 'erc721', value: null, tokenId: '7', decimals: null } as const;
-const multi = { kind: 'erc1155', value: '0', tokenId: '7', decimals: null } as const;
+const NATIVE = { kind: 'native', token: null, decimals: 18, value: '1000000000000000000' } as const;
+const OUTGOING = { from: WALLET, to: ALICE };
+const NFT = { kind: 'erc721', value: null, tokenId: '7', decimals: null } as const;
+const MULTI = { kind: 'erc1155', value: '0', tokenId: '7', decimals: null } as const;
 
 /** What is asked for, what moves, and what becomes of it. */
 type Row = [
@@ -73,61 +73,61 @@ type Row = [
   context?: Partial<MatchContext>,
 ];
 
-const uncataloged: Partial<MatchContext> = { cataloged: () => false };
-const lure = { tokenName: 'Visit usdc-gift.com to claim' };
+const UNCATALOGED: Partial<MatchContext> = { cataloged: () => false };
+const LURE = { tokenName: 'Visit usdc-gift.com to claim' };
 
 const ROWS: Row[] = [
   ['a plain payment', {}, {}, {}, 'as incoming'],
-  ['a payment out', {}, {}, outgoing, 'as outgoing'],
+  ['a payment out', {}, {}, OUTGOING, 'as outgoing'],
   ['a watched token', { address: TOKEN }, {}, {}, 'as token'],
   ['somebody else’s', { address: BOB }, {}, {}, 'unrelated'],
   ['nothing while paused', { paused: true }, {}, {}, 'paused'],
   ['nothing while muted', { mutedUntil: 1_001 }, {}, {}, 'muted'],
   ['everything after the mute', { mutedUntil: 1_000 }, {}, {}, 'as incoming'],
   ['nothing of a muted token', {}, {}, {}, 'token-muted', { tokenMuted: (g, a) => g === 'guild' && a === TOKEN }],
-  ['nothing of the muted coin', {}, {}, native, 'token-muted', { tokenMuted: (_, asset) => asset === 'native' }],
+  ['nothing of the muted coin', {}, {}, NATIVE, 'token-muted', { tokenMuted: (_, asset) => asset === 'native' }],
   ['another token than the muted one', {}, {}, {}, 'as incoming', { tokenMuted: (_, asset) => asset === OTHER }],
-  ['the wanted direction', { direction: 'outgoing' }, {}, outgoing, 'as outgoing'],
+  ['the wanted direction', { direction: 'outgoing' }, {}, OUTGOING, 'as outgoing'],
   ['not the other direction', { direction: 'outgoing' }, {}, {}, 'direction'],
-  ['not what goes out, where what comes in is wanted', { direction: 'incoming' }, {}, outgoing, 'direction'],
+  ['not what goes out, where what comes in is wanted', { direction: 'incoming' }, {}, OUTGOING, 'direction'],
   ['what comes in, where that is wanted', { direction: 'incoming' }, {}, {}, 'as incoming'],
   ['a watched token whatever the direction', { address: TOKEN, direction: 'outgoing' }, {}, {}, 'as token'],
   ['the wanted kind', { kind: 'erc20' }, {}, {}, 'as incoming'],
   ['not another kind', { kind: 'native' }, {}, {}, 'kind'],
-  ['both kinds of NFT', { kind: 'nft' }, {}, multi, 'as incoming'],
+  ['both kinds of NFT', { kind: 'nft' }, {}, MULTI, 'as incoming'],
   ['the one token', { token: TOKEN }, {}, {}, 'as incoming'],
   ['not another token', { token: OTHER }, {}, {}, 'token'],
-  ['not the coin when a token is wanted', { token: TOKEN }, {}, native, 'token'],
+  ['not the coin when a token is wanted', { token: TOKEN }, {}, NATIVE, 'token'],
   ['not a denied token', {}, { deniedTokens: [TOKEN] }, {}, 'denied-token'],
-  ['not the denied coin', {}, { deniedTokens: ['native'] }, native, 'denied-token'],
+  ['not the denied coin', {}, { deniedTokens: ['native'] }, NATIVE, 'denied-token'],
   ['the rest beside a denied token', {}, { deniedTokens: [OTHER] }, {}, 'as incoming'],
   ['a listed token', {}, { tokens: [OTHER, TOKEN] }, {}, 'as incoming'],
-  ['the listed coin', {}, { tokens: ['native'] }, native, 'as incoming'],
+  ['the listed coin', {}, { tokens: ['native'] }, NATIVE, 'as incoming'],
   ['not a token beside the list', {}, { tokens: [OTHER] }, {}, 'token-list'],
-  ['internal transfers', {}, {}, { ...native, internal: true }, 'as incoming'],
-  ['no internal transfers if so chosen', {}, { internal: false }, { ...native, internal: true }, 'internal'],
+  ['internal transfers', {}, {}, { ...NATIVE, internal: true }, 'as incoming'],
+  ['no internal transfers if so chosen', {}, { internal: false }, { ...NATIVE, internal: true }, 'internal'],
   ['token transfers whatever their flag', {}, { internal: false }, { internal: true }, 'as incoming'],
   ['nothing to oneself', {}, {}, { from: WALLET }, 'self'],
   ['nothing to oneself of a watched token', { address: TOKEN }, {}, { to: ALICE }, 'self'],
   ['to oneself if so chosen', {}, { self: true }, { from: WALLET }, 'as self'],
   ['that whatever the direction', { direction: 'outgoing' }, { self: true }, { from: WALLET }, 'as self'],
   ['nothing of no value', {}, {}, { value: '0' }, 'zero'],
-  ['nothing of no coin', {}, {}, { ...native, value: '0' }, 'zero'],
+  ['nothing of no coin', {}, {}, { ...NATIVE, value: '0' }, 'zero'],
   ['nothing of no value that comes with a token id', {}, {}, { value: '0', tokenId: '0' }, 'zero'],
   ['no small amount that comes with a token id', { minimum: '100' }, {}, { value: '1', tokenId: '0' }, 'minimum'],
   ['no value if so chosen', {}, { zero: true }, { value: '0' }, 'as incoming'],
   ['an amount that did not come', {}, {}, { value: null }, 'as incoming'],
-  ['an NFT, which has no value', {}, {}, nft, 'as incoming'],
-  ['an ERC-1155 whose value reads 0', {}, {}, multi, 'as incoming'],
+  ['an NFT, which has no value', {}, {}, NFT, 'as incoming'],
+  ['an ERC-1155 whose value reads 0', {}, {}, MULTI, 'as incoming'],
   ['a mint', {}, {}, { from: ZERO }, 'as incoming'],
   ['a burn', {}, {}, { from: WALLET, to: ZERO }, 'as outgoing'],
-  ['uncatalogued tokens', {}, {}, {}, 'as incoming', uncataloged],
-  ['only catalogued tokens', {}, { cataloged: true }, {}, 'cataloged', uncataloged],
-  ['a catalogued token', {}, { cataloged: true }, {}, 'as incoming', { cataloged: (token) => token === TOKEN }],
+  ['uncataloged tokens', {}, {}, {}, 'as incoming', UNCATALOGED],
+  ['only cataloged tokens', {}, { cataloged: true }, {}, 'cataloged', UNCATALOGED],
+  ['a cataloged token', {}, { cataloged: true }, {}, 'as incoming', { cataloged: (token) => token === TOKEN }],
   ['a token that nobody could ask about', {}, { cataloged: true }, {}, 'as incoming'],
-  ['the coin among catalogued tokens', {}, { cataloged: true }, native, 'as incoming', uncataloged],
+  ['the coin among cataloged tokens', {}, { cataloged: true }, NATIVE, 'as incoming', UNCATALOGED],
   ['nothing from a denied counterparty', {}, { deniedCounterparties: [ALICE] }, {}, 'denied-counterparty'],
-  ['nothing to a denied counterparty', {}, { deniedCounterparties: [ALICE] }, outgoing, 'denied-counterparty'],
+  ['nothing to a denied counterparty', {}, { deniedCounterparties: [ALICE] }, OUTGOING, 'denied-counterparty'],
   ['everything when the wallet itself is denied', {}, { deniedCounterparties: [WALLET] }, {}, 'as incoming'],
   [
     'a watched token but from the denied',
@@ -152,19 +152,19 @@ const ROWS: Row[] = [
   ['the token’s minimum before the general one', { minimum: '5' }, { minimums: { [TOKEN]: '2' } }, {}, 'as incoming'],
   ['nothing below the token’s minimum', { minimum: '1' }, { minimums: { [TOKEN]: '3' } }, {}, 'minimum'],
   ['other tokens by the general minimum', { minimum: '5' }, { minimums: { [OTHER]: '1' } }, {}, 'minimum'],
-  ['the coin by its own minimum', {}, { minimums: { native: '1.5' } }, native, 'minimum'],
+  ['the coin by its own minimum', {}, { minimums: { native: '1.5' } }, NATIVE, 'minimum'],
   ['what cannot be compared', { minimum: '5' }, {}, { decimals: null }, 'as incoming'],
-  ['an NFT whatever the minimum', { minimum: '5' }, {}, { ...multi, value: '1', decimals: 0 }, 'as incoming'],
-  ['no uncatalogued invitation', {}, {}, lure, 'guard', uncataloged],
-  ['no invitation in another script’s letters', {}, {}, { tokenSymbol: 'СLАІМ 500' }, 'guard', uncataloged],
-  ['no NFT that invites', {}, {}, { ...nft, ...lure }, 'guard', uncataloged],
-  ['a catalogued name like a link', {}, {}, { tokenName: 'yearn.finance' }, 'as incoming', { cataloged: () => true }],
+  ['an NFT whatever the minimum', { minimum: '5' }, {}, { ...MULTI, value: '1', decimals: 0 }, 'as incoming'],
+  ['no uncataloged invitation', {}, {}, LURE, 'guard', UNCATALOGED],
+  ['no invitation in another script’s letters', {}, {}, { tokenSymbol: 'СLАІМ 500' }, 'guard', UNCATALOGED],
+  ['no NFT that invites', {}, {}, { ...NFT, ...LURE }, 'guard', UNCATALOGED],
+  ['a cataloged name like a link', {}, {}, { tokenName: 'yearn.finance' }, 'as incoming', { cataloged: () => true }],
   ['a name like a link that nobody could ask about', {}, {}, { tokenName: 'yearn.finance' }, 'as incoming'],
-  ['what the wallet itself sends', {}, {}, { ...outgoing, ...lure }, 'as outgoing', uncataloged],
-  ['the token that is watched', { address: TOKEN }, {}, lure, 'as token', uncataloged],
-  ['the token that is asked for by name', { token: TOKEN }, {}, lure, 'as incoming', uncataloged],
-  ['a listed token whatever its name', {}, { tokens: [TOKEN] }, lure, 'as incoming', uncataloged],
-  ['a name that only holds such a word', {}, {}, { tokenName: 'Reclaimed' }, 'as incoming', uncataloged],
+  ['what the wallet itself sends', {}, {}, { ...OUTGOING, ...LURE }, 'as outgoing', UNCATALOGED],
+  ['the token that is watched', { address: TOKEN }, {}, LURE, 'as token', UNCATALOGED],
+  ['the token that is asked for by name', { token: TOKEN }, {}, LURE, 'as incoming', UNCATALOGED],
+  ['a listed token whatever its name', {}, { tokens: [TOKEN] }, LURE, 'as incoming', UNCATALOGED],
+  ['a name that only holds such a word', {}, {}, { tokenName: 'Reclaimed' }, 'as incoming', UNCATALOGED],
 ];
 
 /** `matched`, or the reason why it is hidden. */
@@ -179,11 +179,14 @@ function inWords(match: Match): string {
   }
 }
 
-describe('a subscription is told of', () => {
-  it.each(ROWS)('%s', (_, wanted, filters, moved, outcome, context = {}) => {
-    const match = matchTransfer(subscription(wanted, filters), transfer(moved), { ...CONTEXT, ...context });
-    expect(inWords(match)).toBe(outcome);
-  });
+describe('filters of a subscription', () => {
+  it.each(ROWS)(
+    'decides by a subscription’s filters what is posted: %s',
+    (_, wanted, filters, moved, outcome, context = {}) => {
+      const match = matchTransfer(subscription(wanted, filters), transfer(moved), { ...CONTEXT, ...context });
+      expect(inWords(match)).toBe(outcome);
+    },
+  );
 });
 
 it('hides by default no transfer with a value between two parties', () => {

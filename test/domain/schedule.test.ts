@@ -7,7 +7,7 @@ const due = (digest: 'hourly' | 'daily' | null, quiet: string | null, zone: stri
   return [hold, new Date(dueAt).toISOString().replace(':00.000Z', 'Z')];
 };
 
-describe('a digest is due', () => {
+describe('due times of digests', () => {
   it.each([
     // Zone, now, end of the hour, end of the day.
     [null, '2026-05-01T12:34Z', '2026-05-01T13:00Z', '2026-05-02T00:00Z'],
@@ -63,7 +63,7 @@ describe('quiet hours', () => {
   });
 });
 
-describe('a line that several subscriptions of a channel ask for', () => {
+describe('alerts of several subscriptions', () => {
   const now = at('2026-05-01T23:10Z');
   it('posts a shared alert at once if one of its subscriptions wants that', () => {
     const rhythms = [

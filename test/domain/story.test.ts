@@ -2,29 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { partsOf } from '../../src/domain/story.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from '../discord/alerts.ts';
 
-const gave = { from: TREASURY, to: ALICE };
-const got = { ...COIN, from: BOB, to: TREASURY, value: '410000000000000000' };
+const GAVE = { from: TREASURY, to: ALICE };
+const GOT = { ...COIN, from: BOB, to: TREASURY, value: '410000000000000000' };
 const kinds = (...alerts: Parameters<typeof partsOf>[0][number][]) => partsOf(alerts).map(({ kind }) => kind);
 
 describe('a swap', () => {
   it('groups what one watched wallet gives and gets in one transaction into a swap, in any order and in several pieces', () => {
-    const [out, more, back] = [alertOf(gave), alertOf({ ...gave, to: BOB }), alertOf(got)];
+    const [out, more, back] = [alertOf(GAVE), alertOf({ ...GAVE, to: BOB }), alertOf(GOT)];
     expect(partsOf([back, out, more])).toEqual([
       { kind: 'swap', wallet: TREASURY, gave: [out, more], got: [back], alerts: [back, out, more] },
     ]);
-    expect(kinds(alertOf(gave), alertOf({ ...key('7'), to: TREASURY, value: '0' }))).toEqual(['swap']);
+    expect(kinds(alertOf(GAVE), alertOf({ ...key('7'), to: TREASURY, value: '0' }))).toEqual(['swap']);
   });
 
   it.each([
-    ['three assets', [alertOf(gave), alertOf(got), alertOf({ token: KEYS })]],
-    ['one asset, out and back', [alertOf(gave), alertOf()]],
-    ['two ways out', [alertOf(gave), alertOf({ ...got, from: TREASURY, to: BOB })]],
-    ['two watched wallets that trade', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf({ ...got, from: PAYROLL })]],
-    ['one that trades, and gives to another', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf(gave), alertOf(got)]],
-    ['a wallet made to give nothing', [alertOf({ ...gave, value: '0' }), alertOf(got)]],
+    ['three assets', [alertOf(GAVE), alertOf(GOT), alertOf({ token: KEYS })]],
+    ['one asset, out and back', [alertOf(GAVE), alertOf()]],
+    ['two ways out', [alertOf(GAVE), alertOf({ ...GOT, from: TREASURY, to: BOB })]],
+    ['two watched wallets that trade', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf({ ...GOT, from: PAYROLL })]],
+    ['one that trades, and gives to another', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf(GAVE), alertOf(GOT)]],
+    ['a wallet made to give nothing', [alertOf({ ...GAVE, value: '0' }), alertOf(GOT)]],
     [
       'an imitation',
-      [alertOf(gave), alertOf(got, { warnings: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })],
+      [alertOf(GAVE), alertOf(GOT, { warnings: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })],
     ],
   ])('groups no swap if %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
@@ -32,13 +32,13 @@ describe('a swap', () => {
 
   it('groups a swap also for subscriptions to its tokens', () => {
     const matches = [matchOf(TREASURY, 'outgoing'), matchOf(USDC, 'token')];
-    expect(kinds(alertOf(gave, { matches }), alertOf(got))).toEqual(['swap']);
+    expect(kinds(alertOf(GAVE, { matches }), alertOf(GOT))).toEqual(['swap']);
   });
 
   it('stands among the other things that happened', () => {
     const other = alertOf({ from: BOB, to: PAYROLL });
-    expect(kinds(other, alertOf(gave), alertOf(got))).toEqual(['line', 'swap']);
-    expect(kinds(alertOf(gave), other, alertOf(got))).toEqual(['swap', 'line']);
+    expect(kinds(other, alertOf(GAVE), alertOf(GOT))).toEqual(['line', 'swap']);
+    expect(kinds(alertOf(GAVE), other, alertOf(GOT))).toEqual(['swap', 'line']);
   });
 });
 

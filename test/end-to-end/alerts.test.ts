@@ -41,7 +41,7 @@ async function told(mined: Mined, lines = 1) {
   return linesOf(mined);
 }
 
-describe('a transfer mined on the chain becomes one message in the channel', () => {
+describe('mined transfers', () => {
   const cases: [string, TransferRequest, RegExp][] = [
     [
       'native, incoming',
@@ -63,7 +63,7 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
       /^🔁 Treasury → Payroll 5 /,
     ],
   ];
-  it.each(cases)('%s', async (_name, transfer, title) => {
+  it.each(cases)('posts a mined transfer as one message: %s', async (_name, transfer, title) => {
     const mined = await world.chain.transfer(transfer);
     const [line] = await told(mined);
     expect(line!.title).toMatch(title);

@@ -93,7 +93,7 @@ it('forgets nothing in the first hour, and then at most a day’s worth per hour
   expect(await forgotten()).toBe(0);
   manual.advance(MINUTE);
   for (let hour = 1; hour <= 3; hour++) {
-    await until(() => planned > hour);
+    await until('the next hour’s work is planned', () => planned > hour);
     expect(await forgotten()).toBe(hour);
     if (hour < 3) manual.advance(HOUR);
   }

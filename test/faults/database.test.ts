@@ -28,7 +28,7 @@ function zero(file: string, pages: readonly number[]): void {
 async function untilStopped(bot: Bot): Promise<{ code: number | null; stderr: string; acknowledged: string[] }> {
   const acknowledged: string[] = [];
   let refused = 0;
-  await until(async () => {
+  await until('the bot refuses a delivery', async () => {
     const body = `delivery ${acknowledged.length} ${refused}`;
     const status = await bot.post(body);
     if (status === 200) acknowledged.push(body);

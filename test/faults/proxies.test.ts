@@ -52,7 +52,7 @@ async function startProxy(kind: Kind, name: string, target: number, logs: string
     writeFileSync(join(logs, `${port}.out`), Buffer.concat(output));
   });
   let isUp = false;
-  await until(() => {
+  await until(`${kind} accepts connections`, () => {
     if (process.exitCode !== null) throw new Error(`${kind} ended: ${Buffer.concat(output).toString()}`);
     const socket = connect(port, '127.0.0.1', () => {
       isUp = true;
@@ -198,7 +198,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     },
   );
 
-  it('nginx finds the sender behind a balancer whose ranges contain it', async () => {
+  it('finds the sender with nginx behind a balancer whose ranges contain it', async () => {
     const receiver = await startReceiver('127.0.0.1');
     const back = await startProxy('nginx', 'nginx-balancer.conf', receiver.port, makeLogs());
     await expectSenderKnown(await startBalancer(back.port), receiver);

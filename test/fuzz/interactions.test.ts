@@ -90,8 +90,8 @@ const changes = fc.dictionary(
 
 const RUNS = 300;
 /** Its name goes into the log, whose lines must stay lines. */
-const separated = { type: 3, data: { component_type: 2, custom_id: 'a\u2028b', values: [] }, message: MESSAGE };
-const help = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.harbor.alerts } as const;
+const SEPARATED = { type: 3, data: { component_type: 2, custom_id: 'a\u2028b', values: [] }, message: MESSAGE };
+const HELP = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.harbor.alerts } as const;
 
 async function ready(discord: Discord): Promise<Bot> {
   const bot = await startBot(temporaryFile(), { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
@@ -128,16 +128,19 @@ it('survives any interaction and responds to the next one', async () => {
         if (isKnown(changed)) known++;
         return changed;
       };
-      discord.begin(help);
+      discord.begin(HELP);
       expect(tamper).toBeNull();
-      const next = await discord.use(help);
+      const next = await discord.use(HELP);
       expect(next.state.status).toBe('acknowledged');
     }),
-    { numRuns: RUNS, examples: [[separated, {}]] },
+    { numRuns: RUNS, examples: [[SEPARATED, {}]] },
   );
   // Each of them was answered, or the log says why it was not.
   const told = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
-  await until(() => bot.log.filter(({ msg }) => told.includes(msg)).length >= RUNS + known);
+  await until(
+    'each interaction is in the log',
+    () => bot.log.filter(({ msg }) => told.includes(msg)).length >= RUNS + known,
+  );
   expect(known).toBeGreaterThan(RUNS / 4);
   expect((await request(`${bot.ops}/healthz`)).statusCode).toBe(200);
   await accepted(() => bot.post('still here'));

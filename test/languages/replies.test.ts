@@ -38,7 +38,7 @@ afterAll(async () => {
 const speak = (userId: string, locale: string) => world.discord.act({ do: 'user.update', userId, locale });
 const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });
 
-describe('who reads it', () => {
+describe('the reader’s language', () => {
   beforeEach(() => void settle('fr'));
   afterEach(() => {
     settle('en-US');

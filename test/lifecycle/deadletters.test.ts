@@ -61,7 +61,7 @@ async function backlog() {
   return { deadLetters, quarantine: kept.rows, inbox: inbox.waiting };
 }
 const become = (wanted: Partial<Awaited<ReturnType<typeof backlog>>>) =>
-  until(async () => {
+  until(`the backlog is ${JSON.stringify(wanted)}`, async () => {
     const present = await backlog();
     return Object.entries(wanted).every(([kind, n]) => present[kind as keyof typeof present] === n);
   });
@@ -88,7 +88,7 @@ async function makeDeadLetter(): Promise<string> {
   return String(body.txHash);
 }
 
-describe('beside a running bot', () => {
+describe('commands beside a running bot', () => {
   it('lists, shows and replays a dead letter, which is then posted', async () => {
     await makeDeadLetter();
     const listed = await deadletters('list');
@@ -178,13 +178,13 @@ describe('beside a running bot', () => {
       minute();
       // One more that cannot be understood fills it up.
       expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
-      await until(async () => (await post(app, JSON.stringify(payment()))) === 503);
+      await until('deliveries get 503', async () => (await post(app, JSON.stringify(payment()))) === 503);
       await restart();
       expect(await post(app, JSON.stringify(payment()))).toBe(503);
       expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is deleted.\n');
       expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
       minute();
-      await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
+      await until('deliveries get 200', async () => (await post(app, JSON.stringify(payment()))) === 200);
       expect(await backlog()).toMatchObject({ quarantine: 0 });
     },
   );

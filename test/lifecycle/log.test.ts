@@ -25,7 +25,7 @@ it('delays neither the bot nor its stop when the log cannot be written', async (
   const file = temporaryFile();
   const [port] = (await freePorts(1)).map(String) as [string];
   const { bot, exited } = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
-  await until(async () => {
+  await until('the bot reports that it is healthy', async () => {
     const answer = await request(`http://127.0.0.1:${port}/healthz`).catch(() => null);
     await answer?.body.dump();
     return answer?.statusCode === 200;
@@ -56,7 +56,7 @@ it('writes the last log lines before the end', () => {
 it.each([
   ['an unhandled rejection', 'Promise.reject(error)', 'unexpected error', 0],
   ['an uncaught exception', 'setTimeout(() => { throw error; })', 'unexpected error: exiting', 1],
-])('%s is logged without the fields of its error', async (_name, fault, message, code) => {
+])('logs %s without the fields of its error', async (_name, fault, message, code) => {
   // Spelled so that it is not in the stack, which names the module with its source.
   const fields = "{ code: 50001, url: '/webhooks/1/hu' + 'sh', requestBody: { token: 'hu' + 'sh' } }";
   const error = `const error = Object.assign(new Error('Missing Access'), ${fields})`;

@@ -42,7 +42,7 @@ beforeAll(async () => {
   }
 });
 
-it.each(Object.entries(monitoringFiles()))('%s is what `npm run monitoring` makes', (path, content) => {
+it.each(Object.entries(monitoringFiles()))('keeps %s as `npm run monitoring` makes it', (path, content) => {
   expect(readFileSync(path, 'utf8')).toBe(content);
 });
 

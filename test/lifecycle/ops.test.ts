@@ -180,8 +180,14 @@ describe('the figures', () => {
     const { post, discord, metrics } = await start();
     discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
     await post(JSON.stringify(payment()));
-    await until(async () => (await metrics()).get('ledgerbell_outbox_frozen') === 1);
-    await until(async () => (await metrics()).get('ledgerbell_outbox_oldest_seconds') !== 0);
+    await until(
+      'the metrics show 1 frozen message',
+      async () => (await metrics()).get('ledgerbell_outbox_frozen') === 1,
+    );
+    await until(
+      'the metrics show how long an alert waits',
+      async () => (await metrics()).get('ledgerbell_outbox_oldest_seconds') !== 0,
+    );
   });
 
   it('shows that the gateway is down from the start, while alerts are posted and commands are not', async () => {

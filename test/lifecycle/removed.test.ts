@@ -47,9 +47,9 @@ const store = () => app!.internals.store;
 /** Runs the hourly work after this much time. */
 async function pass(ms: number): Promise<void> {
   later += ms;
-  await until(() => hourly.length === 2);
+  await until('two hourly timers are set', () => hourly.length === 2);
   for (const run of hourly.splice(0)) run();
-  await until(() => hourly.length === 2);
+  await until('two hourly timers are set', () => hourly.length === 2);
 }
 
 const noted = () => store().erasure.removed(Number.MAX_SAFE_INTEGER);
@@ -58,7 +58,7 @@ const watched = async () => (await store().subscriptions.list(harbor.id)).map(({
 it('erases a server that removed the stopped bot after thirty days, once Discord confirms it', async () => {
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   app = await startHere(file, discord, clock);
-  await until(async () => (await noted()).length === 1);
+  await until('1 removal is stored', async () => (await noted()).length === 1);
   const project = { guildId: harbor.id, projectId: 'p', sealed: Buffer.alloc(1) };
   await store().projects.save(project, OWN, 'ada', 1);
   await app.close();
@@ -82,7 +82,7 @@ it('erases a server that removed the stopped bot after thirty days, once Discord
 it('erases no server that the bot is in after all', async () => {
   app = await startHere(file, discord, clock);
   discord.act({ do: 'guild.remove', guildId: harbor.id });
-  await until(async () => (await noted()).length === 1);
+  await until('1 removal is stored', async () => (await noted()).length === 1);
   // Nobody hears of this: the connection is gone, and comes back with what was missed by somebody else.
   await store().guilds.changeSettings(orchid.id, { timezone: 'Asia/Tokyo' });
   await store().channels.guildRemoved(orchid.id, 1, 1);
@@ -91,7 +91,7 @@ it('erases no server that the bot is in after all', async () => {
   expect(await store().guilds.settings(orchid.id)).toMatchObject({ timezone: 'Asia/Tokyo' });
 
   discord.act({ do: 'guild.add', guildId: harbor.id });
-  await until(async () => (await noted()).length === 0);
+  await until('no removal is stored', async () => (await noted()).length === 0);
   await pass(31 * DAY);
   expect(await watched()).toEqual([harbor.id]);
 });

@@ -82,7 +82,7 @@ it('continues the erasure of a server that a crash interrupted', async () => {
   });
   await startBot(file);
   const entries = (guildId: string) => beside(file, async ({ audit }) => (await audit.page(guildId, 0, 9)).total);
-  await until(async () => (await entries('gone')) === 0);
+  await until('the removed server’s rows are erased', async () => (await entries('gone')) === 0);
   expect(await entries('stays')).toBe(1);
 });
 

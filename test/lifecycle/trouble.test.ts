@@ -108,16 +108,18 @@ it.each(disks)(
     const kept = () => bodies().filter((body) => !late.has(body));
     await accepted(post);
     fill();
-    await until(async () => (await post()) === 503);
+    await until('deliveries get 503', async () => (await post()) === 503);
     expect(await post()).toBe(503);
     expect(await healthy(bot)).toBe(true);
     expect(await database(bot)).toEqual({ ready: false, detail: expect.stringContaining('cannot be stored') });
     free();
-    await until(async () => (await post()) === 200);
+    await until('deliveries get 200', async () => (await post()) === 200);
     expect(await database(bot)).toEqual({ ready: true });
-    await until(() => bot.log.some(({ msg }) => msg === 'deliveries can be stored again'));
+    await until('the log says “deliveries can be stored again”', () =>
+      bot.log.some(({ msg }) => msg === 'deliveries can be stored again'),
+    );
     expect(bot.log.some(({ msg }) => msg.startsWith('cannot store deliveries'))).toBe(true);
-    await until(() => kept().length === answered.length);
+    await until('each accepted delivery is stored', () => kept().length === answered.length);
     expect(new Set(kept())).toEqual(new Set(answered));
   },
 );
@@ -144,7 +146,7 @@ it('returns 503 in time while another process holds the file, and never blocks t
   expect(delays.sort((a, b) => a - b)[6]).toBeLessThan(200);
   release();
   await accepted(() => bot.post('after'));
-  await until(() => bodiesIn(file).includes('after'));
+  await until('the delivery is in the file', () => bodiesIn(file).includes('after'));
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['after', 'before']);
 });
 
@@ -182,7 +184,7 @@ it('returns 503 in time to bodies that stop half-way, and stores the next delive
   });
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 503 Service Unavailable']));
   await accepted(() => bot.post('whole'));
-  await until(() => bodiesIn(file).length > 0);
+  await until('a delivery is in the file', () => bodiesIn(file).length > 0);
   expect(new Set(bodiesIn(file))).toEqual(new Set(['whole']));
 });
 

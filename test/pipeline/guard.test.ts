@@ -65,7 +65,7 @@ const alike = (address: AddressText, like: AddressText, label: string | null = n
   { kind: 'look-alike', address, like, label },
 ];
 
-describe('an address that looks like another', () => {
+describe('look-alike addresses', () => {
   it('warns of an address that looks like a recent counterparty, in either direction, and never learns it', async () => {
     await send({ from: TREASURY, to: GENUINE });
     expect(await lastWarnings()).toEqual([]);
@@ -140,7 +140,7 @@ describe('an address that looks like another', () => {
   });
 });
 
-describe('a token that bears a known symbol', () => {
+describe('imitated tokens', () => {
   const uncataloged: Warning = { kind: 'uncataloged' };
 
   it('warns of a token that copies a known symbol in any spelling', async () => {
@@ -171,7 +171,7 @@ describe('a token that bears a known symbol', () => {
   });
 });
 
-describe('a token that the catalogue does not have', () => {
+describe('uncataloged tokens', () => {
   const lure = { tokenAddress: FAKE, tokenName: 'Visit free-usdc.com', tokenSymbol: 'GIFT' };
 
   it('marks an uncataloged token, hides it if only cataloged ones are wanted, and not if it was requested', async () => {
@@ -254,7 +254,7 @@ describe('the explorer', () => {
   it('delays alerts briefly when the explorer hangs, then not again for minutes', async () => {
     upstream.set(() => null);
     await pipeline.receive(payment());
-    await until(() => upstream.requests.length > 0);
+    await until('the explorer gets a request', () => upstream.requests.length > 0);
     expect((await pipeline.backlog()).inbox.waiting).toBe(1);
     pipeline.clock.advance(1_500);
     await pipeline.routed();
@@ -268,7 +268,7 @@ describe('the explorer', () => {
   });
 });
 
-describe('what comes late', () => {
+describe('late events', () => {
   const block = (blockNumber: number) => send({ blockNumber });
 
   it('shows how late a transfer is compared with later blocks', async () => {

@@ -62,8 +62,10 @@ export interface Pipeline {
   routed(): Promise<void>;
   /** Resolves once everything stored has been routed and no request is under way. */
   idle(): Promise<void>;
-  /** Turns the clock from timer to timer until the condition holds; at most `seconds`. */
-  turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
+  /** Turns the clock from timer to timer until the condition holds, at most `seconds`. An error names `what` was waited for. */
+  turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
+  /** Turns the clock until every alert was posted or given up. */
+  turnUntilSettled(seconds?: number): Promise<void>;
   /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
   /** Forgets what is older than this many milliseconds, 30 days by default. */

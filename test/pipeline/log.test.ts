@@ -24,7 +24,7 @@ it('names a delivery by one number from its commit to the message that shows it,
   pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
   const event = payment();
   await pipeline.receive(event);
-  await pipeline.turnUntil(() => pipeline.settled());
+  await pipeline.turnUntilSettled();
   const txHash = String(event.txHash);
   const about = lines.filter(({ inbox }) => inbox === 1 || (Array.isArray(inbox) && inbox.includes(1)));
 

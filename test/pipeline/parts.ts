@@ -7,7 +7,7 @@ import type { Backlog } from '../../src/domain/overview.ts';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { Store } from '../../src/store/store.ts';
-import { until } from '../until.ts';
+import { neverHappened, until } from '../until.ts';
 import type { Pipeline } from './harness.ts';
 
 /** The parts of a pipeline, each with its own state. */
@@ -126,7 +126,10 @@ export function createTraffic(bot: Bot, machine: Machine): Pick<Pipeline, 'recei
   };
 }
 
-type Turning = Pick<Pipeline, 'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'pass' | 'forget'>;
+type Turning = Pick<
+  Pipeline,
+  'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'turnUntilSettled' | 'pass' | 'forget'
+>;
 
 /** Waits for the bot's work, and turns the clock between. */
 export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turning {
@@ -136,10 +139,26 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
     await bot.store.inbox.next(0);
     return read;
   }
-  const routed = () => until(async () => (await backlog()).inbox.waiting === 0);
+  const routed = () => until('each delivery in the inbox is routed', async () => (await backlog()).inbox.waiting === 0);
   async function idle(): Promise<void> {
     await routed();
     await bot.app.internals.deliverer.idle();
+  }
+
+  async function settled(): Promise<boolean> {
+    const { inbox, alerts, frozen } = await backlog();
+    return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
+  }
+
+  async function turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds = 3_600): Promise<void> {
+    for (let left = seconds * 1_000; ; ) {
+      if (await condition()) return;
+      // Requests are real: they are answered before the clock goes on.
+      await idle();
+      if (await condition()) return;
+      if (left <= 0) throw new Error(neverHappened(what, condition));
+      left -= advance(left);
+    }
   }
 
   /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
@@ -153,22 +172,11 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
 
   return {
     backlog,
-    async settled() {
-      const { inbox, alerts, frozen } = await backlog();
-      return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
-    },
+    settled,
     routed,
     idle,
-    async turnUntil(condition, seconds = 3_600) {
-      for (let left = seconds * 1_000; ; ) {
-        if (await condition()) return;
-        // Requests are real: they are answered before the clock goes on.
-        await idle();
-        if (await condition()) return;
-        if (left <= 0) throw new Error(`This condition never held: ${condition.toString()}`);
-        left -= advance(left);
-      }
-    },
+    turnUntil,
+    turnUntilSettled: (seconds) => turnUntil('every alert is posted or given up', settled, seconds),
     async pass(ms, step = 1_000) {
       for (let left = ms; left > 0; ) {
         await idle();

@@ -130,7 +130,7 @@ describe('a channel or server that is gone', () => {
 
   it('sends nothing to a server that is known to have removed the bot', async () => {
     await pipeline.pay(1);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
     pipeline.deliverer.guildRemoved(HARBOR);
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.pay(2);
@@ -139,8 +139,8 @@ describe('a channel or server that is gone', () => {
       .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
       .toEqual([['1'], [], ['unreachable', 'unreachable']]);
     pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
-    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
+    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
+    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
     await expect
       .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
       .toEqual([['1', '2'], ['2'], []]);
@@ -177,7 +177,7 @@ describe('a channel or server that is gone', () => {
 
 it('remembers in a later process that a server removed the bot', async () => {
   await pipeline.pay(1);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+  await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
   await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
@@ -230,7 +230,7 @@ it('retries the channels of a server that has the bot again when a session begin
   await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
 });
 
-describe('Discord that does not answer', () => {
+describe('outages of Discord', () => {
   it('retries an unresponsive Discord with growing waits up to a minute for 72 hours, then dead-letters the alert', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     await pipeline.pay(1);
@@ -244,7 +244,7 @@ describe('Discord that does not answer', () => {
     // It delays nothing: later alerts are posted.
     fault.clear();
     await pipeline.pay(2);
-    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
   });
 

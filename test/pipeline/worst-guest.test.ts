@@ -64,11 +64,15 @@ const bodyOf = (units: number, change: object = {}) =>
 /** The neighbor's delivery is answered with 200, and its alert is in Discord in time. */
 async function expectAlert(units: number): Promise<void> {
   expect(await post(`/hooks/${PATH_TOKEN}`, bodyOf(units))).toBe(200);
-  await pipeline.turnUntil(() => pipeline.numbers(NEIGHBORS).includes(String(units)), WITHIN_SECONDS);
+  await pipeline.turnUntil(
+    'the neighbor’s alert is posted',
+    () => pipeline.numbers(NEIGHBORS).includes(String(units)),
+    WITHIN_SECONDS,
+  );
 }
 
-describe('a server’s alert is posted within five seconds', () => {
-  it('beside a flood beyond the quota of another server’s URL', async () => {
+describe('another server’s load', () => {
+  it('posts a server’s alert within five seconds beside a flood beyond the quota of another server’s URL', async () => {
     const flood = Array.from({ length: 1_500 }, (_, n) => post(GUEST, bodyOf(n + 1)));
     await expectAlert(11);
     const statuses = new Set(await Promise.all(flood));
@@ -76,7 +80,7 @@ describe('a server’s alert is posted within five seconds', () => {
     expect(pipeline.app.internals.services.receiverQuota(scope).refused).toMatchObject({ reason: 'rate', count: 500 });
   });
 
-  it('although thousands of another server’s deliveries were there first', async () => {
+  it('posts a server’s alert within five seconds although thousands of another server’s deliveries were there first', async () => {
     const flood = Array.from({ length: 3_000 }, (_, n) =>
       bodyOf(n + 1, { txHash: `0x${String(n).padStart(64, '9')}` }),
     );
@@ -88,13 +92,17 @@ describe('a server’s alert is posted within five seconds', () => {
     const ids = await pipeline.store.inbox.append([...flood.map((body) => row(body, scope)), row(bodyOf(12), 0)]);
     expect(ids).toHaveLength(3_001);
     await pipeline.restart();
-    await pipeline.turnUntil(() => pipeline.numbers(NEIGHBORS).includes('12'), WITHIN_SECONDS);
+    await pipeline.turnUntil(
+      'the neighbor’s alert is posted',
+      () => pipeline.numbers(NEIGHBORS).includes('12'),
+      WITHIN_SECONDS,
+    );
     const order = routedIds.filter((id) => ids.includes(id));
     expect(order).toContain(ids.at(-1));
     expect(order.indexOf(ids.at(-1)!)).toBeLessThan(1_000);
   });
 
-  it('beside bodies of a megabyte at another server’s URL', async () => {
+  it('posts a server’s alert within five seconds beside bodies of a megabyte at another server’s URL', async () => {
     const filler = `[${'{"a":-1.5e3},'.repeat(75_000)}0]`;
     const heavy = bodyOf(5).replace('{', `{"filler":${filler},`);
     const sent = Array.from({ length: 8 }, () => post(GUEST, heavy));
@@ -102,7 +110,7 @@ describe('a server’s alert is posted within five seconds', () => {
     expect(new Set(await Promise.all(sent))).toEqual(new Set([200]));
   });
 
-  it('beside 2,000 idle connections, slow headers, and bodies at another server’s URL that never end', async () => {
+  it('posts a server’s alert within five seconds beside 2,000 idle connections, slow headers, and bodies at another server’s URL that never end', async () => {
     const { port, hostname } = new URL(pipeline.app.receiver);
     const sockets: Socket[] = [];
     onTestFinished(() => {
@@ -126,10 +134,10 @@ it('takes deliveries only at the operator’s URL while less than the reserve of
   const other = await startPipeline({ environment });
   onTestFinished(() => other.close());
   const { intake, services } = other.app.internals;
-  await until(() => intake.admit(1) === 'disk-reserve');
+  await until('the receiver keeps the disk’s reserve', () => intake.admit(1) === 'disk-reserve');
   await other.watch(TREASURY, ALERTS);
   await other.pay(16);
-  await other.turnUntil(() => other.numbers(ALERTS).length === 1, WITHIN_SECONDS);
+  await other.turnUntil('#alerts shows 1 alert', () => other.numbers(ALERTS).length === 1, WITHIN_SECONDS);
   expect([services.receiverQuota(1).refused, services.receiverQuota(0).refused]).toMatchObject([
     { reason: 'disk-reserve' },
     null,
@@ -141,7 +149,9 @@ it('posts the same bytes at two URLs once for each, and no repeat at either', as
   const txHash = `0x${'5'.repeat(64)}`;
   const body = bodyOf(15, { txHash });
   for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
-  await pipeline.turnUntil(() => [ALERTS, NEIGHBORS].every((channel) => pipeline.numbers(channel).at(-1) === '15'));
+  await pipeline.turnUntil('both servers show the last alert', () =>
+    [ALERTS, NEIGHBORS].every((channel) => pipeline.numbers(channel).at(-1) === '15'),
+  );
   await pipeline.pass(60_000);
   for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
   await pipeline.pass(60_000);

@@ -70,7 +70,7 @@ describe('overload', () => {
       socket.write(`${head(4)}x`);
       sockets.push(socket);
     }
-    await until(() => receiver.intake.state().open === 64);
+    await until('64 requests are open', () => receiver.intake.state().open === 64);
     // A burst that has just come is no overload.
     expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
     time = 101;
@@ -82,7 +82,7 @@ describe('overload', () => {
     expect(await answer).toContain('200');
     expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
     for (const socket of sockets) socket.destroy();
-    await until(() => receiver.intake.state().open === 0);
+    await until('no request is open', () => receiver.intake.state().open === 0);
     expect((await receiver.post(HOOK, 'after')).status).toBe(200);
     const bodies = (await receiver.stored()).map(([, body]) => body);
     expect(bodies).toEqual(['burst', 'xyyy', 'taken', 'after']);
@@ -95,7 +95,7 @@ describe('overload of one server’s URL', () => {
     const receiver = await startReceiver({ now: () => time });
     const other = `/hooks/${OTHER_TOKEN}`;
     for (let n = 0; n < 64; n++) (await receiver.open()).write(`${head(4, other)}x`);
-    await until(() => receiver.intake.state().open === 64);
+    await until('64 requests are open', () => receiver.intake.state().open === 64);
     time = 101;
     expect((await receiver.post(other, 'refused')).status).toBe(503);
     expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
@@ -113,7 +113,10 @@ describe('overload by many servers’ URLs', () => {
     for (const [scope, count] of counts.entries()) {
       for (let n = 0; n < count; n++) (await receiver.open()).write(`${head(4, `/hooks/${tokenOf(scope)}`)}x`);
     }
-    await until(() => receiver.intake.state().open === counts.reduce((sum, count) => sum + count));
+    await until(
+      'each request is open',
+      () => receiver.intake.state().open === counts.reduce((sum, count) => sum + count),
+    );
     time = ms;
     return async (scope: number) => (await receiver.post(`/hooks/${tokenOf(scope)}`, 'x')).status;
   }
@@ -149,14 +152,14 @@ describe('a commit that takes longer than 2 s', () => {
     const clock = createManualClock();
     const receiver = await startReceiver({ between: slow, after: clock.after.bind(clock) });
     const answer = receiver.post(HOOK, 'late');
-    await until(() => receiver.intake.state().open === 1);
+    await until('1 request is open', () => receiver.intake.state().open === 1);
     clock.advance(1_999);
     expect(receiver.refused).toEqual([]);
     // The sender itself gives up after three.
     clock.advance(1);
     expect([(await answer).status, receiver.refused]).toEqual([503, ['late']]);
     release.resolve();
-    await until(async () => (await receiver.stored()).length === 1);
+    await until('1 delivery is stored', async () => (await receiver.stored()).length === 1);
     expect(receiver.acks.ackedAt((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
   });
 });
@@ -179,7 +182,7 @@ describe('connections', () => {
     await closed((await receiver.open()).resume());
     expect(receiver.refused).toEqual(['connections']);
     for (const socket of open) socket.destroy();
-    await until(async () => (await receiver.post(HOOK, 'x').catch(() => null))?.status === 200);
+    await until('a delivery gets 200', async () => (await receiver.post(HOOK, 'x').catch(() => null))?.status === 200);
   });
 
   it('closes the oldest connection of an address that may not deliver, so that others stay', async () => {

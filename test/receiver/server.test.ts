@@ -56,7 +56,7 @@ describe('a delivery to the right path', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   it.each([
     ['/hooks/wrong-token-of-this-test'],
     ['/hooks/'],
@@ -114,7 +114,7 @@ it('distinguishes a receiver from a proxy that forwards a wrong path in the prob
   expect(await probeReceiver(`${receiver.url}/bell`)).toEqual({ status: 'other', code: 404 });
 });
 
-describe('a sender that asks before it sends the body', () => {
+describe('Expect: 100-continue', () => {
   const ASKING = 'Expect: 100-continue\r\n';
 
   it('returns 100 to a sender that asks before it sends the body, and then 200', async () => {
@@ -225,7 +225,7 @@ describe('the source behind a proxy', () => {
   });
 });
 
-describe('trouble', () => {
+describe('a failing database', () => {
   it('returns 503 to waiting deliveries while the database is locked, and 200 again once it is free', async () => {
     const receiver = await startReceiver();
     const release = lock(receiver.file);
@@ -296,7 +296,7 @@ describe('trouble', () => {
     const receiver = await startReceiver({ after: clock.after.bind(clock) });
     const socket = await receiver.open();
     socket.write(`${head(100)}half`);
-    await until(() => receiver.intake.state().open === 1);
+    await until('1 request is open', () => receiver.intake.state().open === 1);
     const answer = firstLine(socket);
     expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
     clock.advance(2_000);
@@ -315,11 +315,11 @@ describe('trouble', () => {
     const socket = await receiver.open();
     const ticket = receiver.intake.state().open;
     socket.write(`${head(2)}hi`);
-    await until(() => receiver.intake.state().open > ticket);
+    await until('the delivery is being stored', () => receiver.intake.state().open > ticket);
     socket.destroy();
-    await until(() => receiver.intake.state().open === ticket);
+    await until('the receiver gives up the sender’s request', () => receiver.intake.state().open === ticket);
     release();
-    await until(async () => (await receiver.stored()).length === 1);
+    await until('1 delivery is stored', async () => (await receiver.stored()).length === 1);
     expect(receiver.acks.ackedAt((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
     // So does one that an earlier process stored.
     expect(receiver.acks.ackedAt(1_000_000)).toBeNull();
@@ -334,7 +334,7 @@ describe('a clock that is set', () => {
       const receiver = await startReceiver({ now: () => Date.now() + wrong });
       const socket = await receiver.open();
       socket.write(`${head(4)}ha`);
-      await until(() => receiver.intake.state().open === 1);
+      await until('1 request is open', () => receiver.intake.state().open === 1);
       wrong = jump;
       const answer = firstLine(socket);
       socket.write('lf');

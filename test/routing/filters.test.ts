@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-describe('what is hidden', () => {
+describe('hidden transfers', () => {
   it('records for each subscription why a transfer was hidden or that it was posted', async () => {
     const [told, deaf] = [
       await pipeline.watch(TREASURY, ALERTS),

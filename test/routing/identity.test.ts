@@ -21,12 +21,15 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const titles = (channel: string) => pipeline.alerts(channel).map(({ title }) => title);
-const count = (channel: string, lines: number) => pipeline.turnUntil(() => pipeline.alerts(channel).length === lines);
+const count = (channel: string, lines: number) =>
+  pipeline.turnUntil(`the channel shows ${lines} alerts`, () => pipeline.alerts(channel).length === lines);
 /** A later transfer proves that nothing else is on its way. */
 async function only(lines: number): Promise<void> {
   await pipeline.routed();
   await pipeline.receive(payment({ value: '999000000' }));
-  await pipeline.turnUntil(() => titles(ALERTS).some((title) => title.includes('999')));
+  await pipeline.turnUntil('#alerts shows the last transfer', () =>
+    titles(ALERTS).some((title) => title.includes('999')),
+  );
   expect(titles(ALERTS)).toHaveLength(lines + 1);
 }
 
@@ -37,7 +40,7 @@ const bodies = [
   { ...event, direction: 'outgoing', projectId: 'another webhook' },
 ];
 
-describe('one transfer, one line per channel', () => {
+describe('repeated deliveries', () => {
   it.each([
     [0, 1, 2],
     [0, 2, 1],
@@ -110,7 +113,9 @@ describe('one transfer, one line per channel', () => {
     await pipeline.receive(event);
     await count(ALERTS, 1);
     await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
-    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('777,777')));
+    await pipeline.turnUntil('#alerts names block 777,777', () =>
+      pipeline.alerts(ALERTS).some(({ text }) => text.includes('777,777')),
+    );
     await only(1);
   });
 });
@@ -124,7 +129,9 @@ describe('the block of a transfer', () => {
     await count(ALERTS, 1);
     await pipeline.receive({ ...event, ...other });
     await pipeline.receive(event);
-    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block 777,777')));
+    await pipeline.turnUntil('#alerts shows that the transfer is now in block 777,777', () =>
+      pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block 777,777')),
+    );
     await pipeline.pass(60_000);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
     await only(1);
@@ -136,7 +143,9 @@ describe('the block of a transfer', () => {
     await pipeline.receive({ ...event, ...other });
     await pipeline.receive({ ...event, direction: 'outgoing' });
     await pipeline.receive({ ...event, ...other, direction: 'outgoing' });
-    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block')));
+    await pipeline.turnUntil('#alerts shows that the transfer is now in another block', () =>
+      pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block')),
+    );
     await pipeline.receive({ ...event, direction: null });
     await pipeline.pass(60_000);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
@@ -182,7 +191,7 @@ describe('the block of a transfer', () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
     await pipeline.receive({ ...event, direction: 'outgoing' });
-    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length > 0, 3_700);
+    await pipeline.turnUntil('#alerts shows an alert', () => pipeline.alerts(ALERTS).length > 0, 3_700);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
     expect(pipeline.alerts(ALERTS)[0]!.text).not.toContain('reorganized');
   });
@@ -195,7 +204,7 @@ describe('two equal transfers in one transaction', () => {
     await count(ALERTS, 1);
     pipeline.clock.advance(2_000);
     await pipeline.receive(event);
-    await pipeline.turnUntil(() => titles(ALERTS)[0]!.includes('×2'));
+    await pipeline.turnUntil('the alert counts 2 transfers', () => titles(ALERTS)[0]!.includes('×2'));
     // Both come again after a lost answer: still two.
     pipeline.clock.advance(20_000);
     await pipeline.receive(event);
@@ -211,12 +220,12 @@ describe('two equal transfers in one transaction', () => {
     await pipeline.routed();
     await pipeline.receive(event);
     await pipeline.receive(event);
-    await pipeline.turnUntil(() => titles(ALERTS).some((title) => title.includes('×2')));
+    await pipeline.turnUntil('an alert counts 2 transfers', () => titles(ALERTS).some((title) => title.includes('×2')));
     await only(2);
   });
 });
 
-describe('what cannot be told', () => {
+describe('unreadable deliveries', () => {
   it('quarantines an unreadable delivery with its bytes and delays nothing', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive('{"not json');

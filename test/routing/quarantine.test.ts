@@ -25,7 +25,7 @@ async function receiveAmongOthers(pipeline: Pipeline): Promise<void> {
     bodies.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(body)) })),
   );
   await pipeline.pay(4);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3, 60);
+  await pipeline.turnUntil('#alerts shows 3 alerts', () => pipeline.numbers(ALERTS).length === 3, 60);
   expect(pipeline.numbers(ALERTS)).toEqual(['4', '1', '3']);
 }
 
@@ -65,7 +65,7 @@ it.each(['looked up', 'matched'])('posts the replay of an event that once could 
   broken = false;
   expect(await pipeline.store.quarantine.replayAll()).toBe(1);
   await pipeline.pay(5);
-  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5, 60);
+  await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5, 60);
   expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2', '3', '4', '5']);
   expect(pipeline.numbers(WHALES)).toEqual(['2']);
 });

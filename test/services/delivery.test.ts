@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { connect } from '../../services/chain/nodes.ts';
 import { openNotification } from '../../services/notification/service.ts';
@@ -47,13 +47,13 @@ function attemptsFromNow(): number[] {
 /** What the last answer brought about is done: the next timer is set. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test.each([201, 204, 302, 404, 500])('retries a delivery that is answered with %i', async (status) => {
+it.each([201, 204, 302, 404, 500])('retries a delivery that is answered with %i', async (status) => {
   here.receiver.answer(status);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   expect(await mineOne()).toMatchObject({ type: 'scheduled', reason: 'retry' });
 });
 
-test('retries a failed delivery on schedule with the same bytes, seven attempts in all', async () => {
+it('retries a failed delivery on schedule with the same bytes, seven attempts in all', async () => {
   here.receiver.answer(500);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const attempts = attemptsFromNow();
@@ -75,7 +75,7 @@ test('retries a failed delivery on schedule with the same bytes, seven attempts 
   expect(services.notification.pending()).toBe(0);
 });
 
-test('ends a delivery that succeeds on a retry', async () => {
+it('ends a delivery that succeeds on a retry', async () => {
   here.receiver.answer(503);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   await mineOne();
@@ -86,7 +86,7 @@ test('ends a delivery that succeeds on a retry', async () => {
   expect(services.notification.pending()).toBe(0);
 });
 
-test('sends waiting retries at once with deliverNow', async () => {
+it('sends waiting retries at once with deliverNow', async () => {
   here.receiver.answer(503);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   await mineOne();
@@ -96,7 +96,7 @@ test('sends waiting retries at once with deliverNow', async () => {
   expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
 });
 
-test('gives a receiver 3 s to answer before the attempt fails', async () => {
+it('gives a receiver 3 s to answer before the attempt fails', async () => {
   here.receiver.answer(null);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const inTime = mineOne();
@@ -114,7 +114,7 @@ test('gives a receiver 3 s to answer before the attempt fails', async () => {
   expect(await late).toMatchObject({ type: 'scheduled', dueAt: services.clock.now() + 15_000 });
 });
 
-test('delivers to other receivers while one hangs or is gone', async () => {
+it('delivers to other receivers while one hangs or is gone', async () => {
   const healthy = await startReceiver();
   here.receiver.answer(null);
   const webhooks = new Set<string>();
@@ -136,14 +136,14 @@ test('delivers to other receivers while one hangs or is gone', async () => {
   await answered;
 });
 
-test('sends a user and password in the URL as credentials', async () => {
+it('sends a user and password in the URL as credentials', async () => {
   await services.watch(here.receiver.url.replace('//', '//harbor:p%40ss@'), [here.chain.wallets.Treasury]);
   await mineOne(1n);
   const authorization = `Basic ${Buffer.from('harbor:p@ss').toString('base64')}`;
   expect(here.receiver.received).toMatchObject([{ authorization }]);
 });
 
-test('sends the newest events first', async () => {
+it('sends the newest events first', async () => {
   services.notification.setFaults({ paused: true });
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   for (const amount of [1n, 2n, 3n])
@@ -155,7 +155,7 @@ test('sends the newest events first', async () => {
   expect(here.receiver.received.map(({ body }) => JSON.parse(body).value)).toEqual(['3', '2', '1']);
 });
 
-test('reports every step of a delivery in order', async () => {
+it('reports every step of a delivery in order', async () => {
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const steps: string[] = [];
   services.notification.onProgress(({ type }) => steps.push(type));
@@ -163,7 +163,7 @@ test('reports every step of a delivery in order', async () => {
   expect(steps).toEqual(['matched', 'attempted', 'answered', 'ended']);
 });
 
-test('repeats and delays deliveries on request', async () => {
+it('repeats and delays deliveries on request', async () => {
   services.notification.setFaults({ repeat: 2, repeatAfterMs: 20_000, delayMs: 5_000 });
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const attempts = attemptsFromNow();
@@ -185,7 +185,7 @@ test('repeats and delays deliveries on request', async () => {
   expect(new Set(here.receiver.received.map(({ body }) => body)).size).toBe(1);
 });
 
-test('sends deliveries in random order on request', async () => {
+it('sends deliveries in random order on request', async () => {
   services.notification.setFaults({ paused: true, reorder: true });
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const mined = await here.chain.burst(40, { from: 'Alice', to: 'Treasury' });
@@ -199,7 +199,7 @@ test('sends deliveries in random order on request', async () => {
   expect(new Set(order)).toEqual(new Set(newestFirst));
 });
 
-test('loses and repeats nothing over a restart', async () => {
+it('loses and repeats nothing over a restart', async () => {
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   here.receiver.answer(500);
   await mineOne(1n);
@@ -220,13 +220,13 @@ test('loses and repeats nothing over a restart', async () => {
   expect(body).toHaveLength(1);
 });
 
-test('refuses a second process on the same folder with a clear message', async () => {
+it('refuses a second process on the same folder with a clear message', async () => {
   await expect(startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir })).rejects.toThrow(
     /Another process is using .*sqlite/,
   );
 });
 
-test('reports a block to other webhooks when one is deleted while the block is read', async () => {
+it('reports a block to other webhooks when one is deleted while the block is read', async () => {
   const node = await startLimitedNode(here.chain.rpcUrl, []);
   await services.close();
   services = await startHarness({ rpcUrl: node.url, dir: here.dir });
@@ -280,7 +280,7 @@ function deliveryOf(webhookId: string, at: number, dueAt: number, more: Partial<
   };
 }
 
-test('sends the delivery that fell due last first, and later turns after earlier ones', () => {
+it('sends the delivery that fell due last first, and later turns after earlier ones', () => {
   const store = openStore(`${here.dir}/order`);
   const { id: webhookId } = store.webhooks.create({ ...PLAIN, url: here.receiver.url });
   const turns = [0, 0, 0, 0, 1, 2];
@@ -294,7 +294,7 @@ test('sends the delivery that fell due last first, and later turns after earlier
   store.close();
 });
 
-test('gives up the oldest deliveries of a receiver that never answers, after twice the schedule', async () => {
+it('gives up the oldest deliveries of a receiver that never answers, after twice the schedule', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   await services.close();
@@ -323,7 +323,7 @@ test('gives up the oldest deliveries of a receiver that never answers, after twi
   services.clock.advance(3_000);
 });
 
-test('keeps the deliveries of a receiver that accepted one in between', async () => {
+it('keeps the deliveries of a receiver that accepted one in between', async () => {
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   here.receiver.answer(null);
   await here.chain.burst(3, { from: 'Alice', to: 'Treasury' });
@@ -346,7 +346,7 @@ test('keeps the deliveries of a receiver that accepted one in between', async ()
   services.clock.advance(3_000);
 });
 
-test('waits for the current attempt when it stops, and starts no other', async () => {
+it('waits for the current attempt when it stops, and starts no other', async () => {
   const dir = `${here.dir}/ending`;
   const clock = createManualClock();
   const node = connect(here.chain.rpcUrl);
@@ -369,7 +369,7 @@ test('waits for the current attempt when it stops, and starts no other', async (
   node.close();
 });
 
-test('survives a database that fails while due deliveries are read', () => {
+it('survives a database that fails while due deliveries are read', () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   const clock = createManualClock();

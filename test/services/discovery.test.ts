@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeDirectory } from '../../sandbox/directory.ts';
 import { readCategories } from '../../services/discovery/providers.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
-const keys = [
+const KEYS = [
   'mcpservers',
   'analytics',
   'wallets',
@@ -50,15 +50,15 @@ const get = async (path: string) => {
 const rows = async (query: Record<string, string>): Promise<Page> =>
   (await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`)).body;
 
-test('lists the active categories', async () => {
+it('lists the active categories', async () => {
   const { status, body } = await get('/api/infrastructure-providers/categories');
   expect(status).toBe(200);
-  expect(body.result.map(({ key }) => key)).toEqual(keys);
+  expect(body.result.map(({ key }) => key)).toEqual(KEYS);
 });
 
-test('has at least 60 providers, each row with the common columns', async () => {
+it('has at least 60 providers, each row with the common columns', async () => {
   const providers = new Set<unknown>();
-  for (const category of keys) {
+  for (const category of KEYS) {
     const page = await rows({ category, pageSize: '100' });
     for (const row of page.rows) {
       providers.add(row.provider);
@@ -71,7 +71,7 @@ test('has at least 60 providers, each row with the common columns', async () => 
   expect(providers.size).toBeGreaterThanOrEqual(60);
 });
 
-test('starts pages at 1 and shows every row once', async () => {
+it('starts pages at 1 and shows every row once', async () => {
   const all = await rows({ category: 'wallets', pageSize: '100' });
   const seen: unknown[] = [];
   for (let page = 1; page <= Math.ceil(all.total / 4); page++) {
@@ -83,13 +83,13 @@ test('starts pages at 1 and shows every row once', async () => {
   expect((await rows({ category: 'wallets', page: '99' })).rows).toEqual([]);
 });
 
-test('finds rows that contain all words of a search, in any case', async () => {
+it('finds rows that contain all words of a search, in any case', async () => {
   const found = await rows({ category: 'apis', search: 'TRADING latency' });
   expect(new Set(found.rows.map(({ provider }) => provider))).toEqual(new Set(['Rapidlock']));
   expect((await rows({ category: 'apis', search: 'nothing has this' })).total).toBe(0);
 });
 
-test('matches any value of a filter and all filters together', async () => {
+it('matches any value of a filter and all filters together', async () => {
   const filter = (...filters: { id: string; value: string[] }[]) =>
     rows({ category: 'apis', filters: JSON.stringify(filters), pageSize: '100' });
   const two = await filter({ id: 'provider', value: ['Nodewharf', 'freshet rpc'] });
@@ -99,25 +99,25 @@ test('matches any value of a filter and all filters together', async () => {
   expect((await filter({ id: 'nothing', value: ['x'] })).total).toBe(0);
 });
 
-test.each([
+it.each([
   [{}, /category is required, once/],
   [{ category: 'unknown' }, /category is not one of mcpservers/],
   [{ category: 'faucets' }, /category is not one of/],
   [{ category: 'apis', page: '0' }, /page must be a whole number from 1/],
   [{ category: 'apis', pageSize: '1000' }, /pageSize must be a whole number from 1 to 100/],
   [{ category: 'apis', filters: '{' }, /filters must be a JSON array/],
-])('rows of %o are refused', async (query, message) => {
+])('refuses to list rows of %o', async (query, message) => {
   const { status, body } = await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`);
   expect(status).toBe(400);
   expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
 });
 
-test('ignores empty parameters', async () => {
+it('ignores empty parameters', async () => {
   const rows = async (query: string) => get(`/api/infrastructure-providers/rows?category=apis${query}`);
   expect(await rows('&search=&filters=&page=&pageSize=')).toEqual(await rows(''));
 });
 
-test('has only fictional, honest providers in the default data', () => {
+it('has only fictional, honest providers in the default data', () => {
   const categories = readCategories(new URL('../../services/discovery/providers.json', import.meta.url));
   const text = JSON.stringify(categories);
   const hosts = [...text.matchAll(/\w+:\/\/([^/)"]+)/g)].map(([, host]) => host!);
@@ -126,7 +126,7 @@ test('has only fictional, honest providers in the default data', () => {
   expect(text).not.toMatch(/[\p{Cf}<@*`|]|javascript:|data:|http:/u);
 });
 
-test('answers an unknown path in the documented format', async () => {
+it('answers an unknown path in the documented format', async () => {
   expect(await get('/nothing')).toEqual({ status: 404, body: { error: { message: expect.any(String) } } });
   expect(await get('/toolbox/%zz')).toEqual({ status: 400, body: { error: { message: expect.any(String) } } });
   const headers = { 'content-type': 'application/json' };
@@ -134,7 +134,7 @@ test('answers an unknown path in the documented format', async () => {
   expect([posted.status, await posted.json()]).toEqual([400, { error: { message: expect.any(String) } }]);
 });
 
-test('searches on the directory page and escapes third-party text', async () => {
+it('searches on the directory page and escapes third-party text', async () => {
   const open = async (path: string) => (await fetch(`${services.discoveryUrl}${path}`)).text();
   const found = await open('/toolbox/wallets?search=keystone');
   expect(found).toContain('<h2>Keystone Cove</h2>');

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Mined } from '../../sandbox/chain/index.ts';
 import { type DeliveryProgress, EVENT_TYPES } from '../../services/notification/types.ts';
@@ -8,8 +8,8 @@ import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-const sentinel = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
-const nobody = '0x0000000000000000000000000000000000000000';
+const SENTINEL = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+const NOBODY = '0x0000000000000000000000000000000000000000';
 
 describe.each([{ scripted: false }, { scripted: true }])(
   'events of a chain with scripted: $scripted',
@@ -55,7 +55,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       };
     }
 
-    test('reports a native transfer', async () => {
+    it('reports a native transfer', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const mined = await here.chain.transfer({
@@ -72,13 +72,13 @@ describe.each([{ scripted: false }, { scripted: true }])(
           value: '1500000000000000001',
           valueEth: '1.500000000000000001',
           tokenType: 'NATIVE',
-          tokenAddress: sentinel,
+          tokenAddress: SENTINEL,
         },
       ]);
       expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
     });
 
-    test('reports an internal transfer as coming from the contract', async () => {
+    it('reports an internal transfer as coming from the contract', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       const { splitter } = here.chain.contracts;
       await services.watch(here.receiver.url, [Treasury, splitter]);
@@ -89,7 +89,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
         value: '7',
         valueEth: '0.000000000000000007',
         tokenType: 'NATIVE',
-        tokenAddress: sentinel,
+        tokenAddress: SENTINEL,
       };
       expect(bodies).toEqual([
         { ...same, from: Alice, to: splitter },
@@ -98,7 +98,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       ]);
     });
 
-    test('reports an ERC-20 transfer for its token, receiver and sender', async () => {
+    it('reports an ERC-20 transfer for its token, receiver and sender', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       const { address } = here.chain.tokens.dollar;
       await services.watch(here.receiver.url, [Alice, Treasury, address]);
@@ -122,7 +122,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       ]);
     });
 
-    test('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
+    it('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const id = 2n ** 255n + 12345n;
@@ -142,7 +142,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('reports single and batched ERC-1155 transfers with id and quantity', async () => {
+    it('reports single and batched ERC-1155 transfers with id and quantity', async () => {
       const { Alice, Treasury } = here.chain.wallets;
       await services.watch(here.receiver.url, [Treasury]);
       const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
@@ -169,7 +169,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    test('sends two equal bodies for two equal transfers in one transaction', async () => {
+    it('sends two equal bodies for two equal transfers in one transaction', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await here.chain.twins({ from: 'Alice', to: 'Treasury' });
       const bodies = await delivered();
@@ -177,18 +177,18 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(new Set(bodies).size).toBe(1);
     });
 
-    test('reports a mint from and a burn to the zero address', async () => {
+    it('reports a mint from and a burn to the zero address', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await here.chain.mint({ to: 'Treasury', token: 'bell' });
       await services.notification.scan();
       await here.chain.burn({ from: 'Treasury', token: 'bell' });
       const bodies = await events();
       expect(bodies).toHaveLength(2);
-      expect(bodies).toContainEqual(expect.objectContaining({ from: nobody, direction: 'incoming' }));
-      expect(bodies).toContainEqual(expect.objectContaining({ to: nobody, direction: 'outgoing' }));
+      expect(bodies).toContainEqual(expect.objectContaining({ from: NOBODY, direction: 'incoming' }));
+      expect(bodies).toContainEqual(expect.objectContaining({ to: NOBODY, direction: 'outgoing' }));
     });
 
-    test('sends a webhook only events of its eventType', async () => {
+    it('sends a webhook only events of its eventType', async () => {
       const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
       for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
         await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], eventType);
@@ -206,7 +206,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       await receivers.ERC721.close();
     });
 
-    test('delivers a burst of a hundred completely', async () => {
+    it('delivers a burst of a hundred completely', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       const mined = await here.chain.burst(100);
       const bodies = await events();
@@ -238,7 +238,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     return here.receiver.received.map(({ body }) => JSON.parse(body));
   }
 
-  test.each([
+  it.each([
     {
       what: 'an ERC-20 where its contract has decimals',
       selector: '313ce567',
@@ -286,7 +286,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await services.close();
   });
 
-  test('reports nothing of a failed transaction', async () => {
+  it('reports nothing of a failed transaction', async () => {
     const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const matched: DeliveryProgress[] = [];
     services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
@@ -300,7 +300,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await services.close();
   });
 
-  test('reads internal transfers with the debug tracer where trace_block is missing', async () => {
+  it('reads internal transfers with the debug tracer where trace_block is missing', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block']);
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
@@ -313,7 +313,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('logs that a node has no traces, and reports everything else', async () => {
+  it('logs that a node has no traces, and reports everything else', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
@@ -329,7 +329,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('continues at the same block after a node was away', async () => {
+  it('continues at the same block after a node was away', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, []);
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
@@ -343,7 +343,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('waits for a node that limits eth_call, and reports internal transfers later where it limits traces alone', async () => {
+  it('waits for a node that limits eth_call, and reports internal transfers later where it limits traces alone', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, []);
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
@@ -366,7 +366,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await node.close();
   });
 
-  test('reads a block with too many logs from its receipts', async () => {
+  it('reads a block with too many logs from its receipts', async () => {
     const node = await startLimitedNode(here.chain.rpcUrl, []);
     node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
     const services = await startHarness({ rpcUrl: node.url, dir: here.dir });

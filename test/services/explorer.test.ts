@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createPageCache } from '../../services/explorer/cache.ts';
@@ -31,7 +31,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
 
-    test('shows a cataloged ERC-20', async () => {
+    it('shows a cataloged ERC-20', async () => {
       const { address } = chain.tokens.dollar;
       const answer = {
         status: 200,
@@ -53,12 +53,12 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
     });
 
-    test('shows a copy of a cataloged token as not cataloged', async () => {
+    it('shows a copy of a cataloged token as not cataloged', async () => {
       const { body } = await token(chain.tokens.fake.address);
       expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
     });
 
-    test('shows the type of NFTs', async () => {
+    it('shows the type of NFTs', async () => {
       expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
         decimals: '',
         symbol: 'HKEY',
@@ -73,7 +73,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('answers 200 and status 0 to unknown and invalid addresses', async () => {
+    it('answers 200 and status 0 to unknown and invalid addresses', async () => {
       const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
       expect(await token(chain.wallets.Alice)).toEqual(notFound);
       expect(await token(chain.contracts.splitter)).toEqual(notFound);
@@ -81,7 +81,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await token('0x12')).toEqual(invalid);
     });
 
-    test('refuses other actions in the documented format', async () => {
+    it('refuses other actions in the documented format', async () => {
       expect(await ask('module=token&action=getToken')).toMatchObject({
         status: 400,
         body: { status: '0', result: null },
@@ -92,7 +92,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    test('refuses other paths in the documented format', async () => {
+    it('refuses other paths in the documented format', async () => {
       const headers = { 'content-type': 'application/json' };
       for (const [path, init, status] of [
         ['/tokens', {}, 404],
@@ -105,7 +105,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    test('shows a transaction with its transfers', async () => {
+    it('shows a transaction with its transfers', async () => {
       const { hash } = await chain.swap('Treasury');
       const { status, headers, text } = await open(`/tx/${hash}`);
       expect(status).toBe(200);
@@ -117,7 +117,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await open('/tx/0x12')).status).toBe(404);
     });
 
-    test('shows pages of addresses and tokens', async () => {
+    it('shows pages of addresses and tokens', async () => {
       const wallet = await open(`/address/${chain.wallets.Treasury.toLowerCase()}`);
       expect(wallet).toMatchObject({ status: 200, text: expect.stringContaining(chain.wallets.Treasury) });
       expect((await open(`/token/${chain.tokens.bell.address}`)).text).toContain('9000000');
@@ -125,7 +125,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await open('/address/nobody')).status).toBe(400);
     });
 
-    test('escapes text of a contract', async () => {
+    it('escapes text of a contract', async () => {
       const { text } = await open(`/token/${chain.tokens.hostile.address}`);
       expect(text).toContain('**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone');
       expect(text).toContain('&#60;@&#38;1&#62;');
@@ -134,7 +134,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
   },
 );
 
-test('reports a node that does not answer without its URL', async () => {
+it('reports a node that does not answer without its URL', async () => {
   const rpcUrl = 'http://127.0.0.1:1/secret-key';
   const services = await startServices({ rpcUrl, dir: '', projects: [], only: 'explorer' });
   const address = `0x${'1'.repeat(40)}`;
@@ -148,7 +148,7 @@ test('reports a node that does not answer without its URL', async () => {
   await services.close();
 });
 
-test('shows on a transaction’s page that no node traces it', async () => {
+it('shows on a transaction’s page that no node traces it', async () => {
   const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
@@ -169,7 +169,7 @@ test('shows on a transaction’s page that no node traces it', async () => {
   await chain.close();
 });
 
-test('renders a page at most once in ten seconds', async () => {
+it('renders a page at most once in ten seconds', async () => {
   const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
@@ -190,7 +190,7 @@ test('renders a page at most once in ten seconds', async () => {
   await chain.close();
 });
 
-test.each(['trace_block', 'debug_traceBlockByNumber'])(
+it.each(['trace_block', 'debug_traceBlockByNumber'])(
   'shows internal payments without reading the whole block, over a node with %s',
   async (method) => {
     const chain = await startChain();
@@ -208,7 +208,7 @@ test.each(['trace_block', 'debug_traceBlockByNumber'])(
   },
 );
 
-test('shows no transfers of a failed transaction, and includes blobs in its fee', async () => {
+it('shows no transfers of a failed transaction, and includes blobs in its fee', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
@@ -225,7 +225,7 @@ test('shows no transfers of a failed transaction, and includes blobs in its fee'
   await chain.close();
 });
 
-test('shows a wallet with delegated code as a wallet, and a contract as a contract', async () => {
+it('shows a wallet with delegated code as a wallet, and a contract as a contract', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
@@ -239,7 +239,7 @@ test('shows a wallet with delegated code as a wallet, and a contract as a contra
   await chain.close();
 });
 
-test('does not report a token as unknown when the node’s rate is used up', async () => {
+it('does not report a token as unknown when the node’s rate is used up', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   node.refuse('eth_call', { code: -32005, message: 'daily request count exceeded' });
@@ -252,7 +252,7 @@ test('does not report a token as unknown when the node’s rate is used up', asy
   await chain.close();
 });
 
-test('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more until there is room', async () => {
+it('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more until there is room', async () => {
   const cache = createPageCache<string>(createManualClock());
   const release = Promise.withResolvers<void>();
   let underWay = 0;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { bareEnvironment } from '../bare-environment.ts';
@@ -58,7 +58,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
   return { child, url: await url };
 }
 
-test('names every fault and exits with 78 without configuration', async () => {
+it('names every fault and exits with 78 without configuration', async () => {
   const { code, said } = await ended(
     run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret', NATIVE_SYMBOL: 'x'.repeat(33) }),
   );
@@ -70,12 +70,12 @@ test('names every fault and exits with 78 without configuration', async () => {
   expect(said).not.toContain('only-a-secret');
 });
 
-test.each([
+it.each([
   { variable: 'PROVIDERS_FILE', value: '/nowhere/providers.json' },
   { variable: 'DATA_DIR', value: main },
   { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
-])('$variable that is of no use is named, and the exit code is 78', async ({ variable, value }) => {
+])('names $variable and exits with 78 when its value is of no use', async ({ variable, value }) => {
   const { code, said } = await ended(
     run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder.dir}/unused`, [variable]: value }),
   );
@@ -83,7 +83,7 @@ test.each([
   expect(said).toContain(`${variable} ${value}`);
 });
 
-test.each([
+it.each([
   {
     what: 'cut',
     change: (bytes: Buffer) => bytes.subarray(0, 4096),
@@ -100,7 +100,7 @@ test.each([
   expect(said).toMatch(says);
 });
 
-test('refuses an unknown service', async () => {
+it('refuses an unknown service', async () => {
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
   expect(said).toContain('There is no service "everything"');
@@ -108,7 +108,7 @@ test('refuses an unknown service', async () => {
   expect(said).toContain('Usage: npm run services -- ');
 });
 
-test('delivers accepted events after a kill, from a file that nobody else may read', async () => {
+it('delivers accepted events after a kill, from a file that nobody else may read', async () => {
   const state = join(folder.dir, 'notification.sqlite');
   const made = () => readdirSync(folder.dir).filter((name) => name.startsWith('notification.sqlite'));
   const modes = () => new Set(made().map((name) => (statSync(join(folder.dir, name)).mode & 0o777).toString(8)));

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Harness, harbor, other, startHarness, temporaryFolder } from './harness.ts';
 
@@ -19,20 +19,28 @@ afterEach(async () => {
   folder.remove();
 });
 
-const webhookUrl = 'http://127.0.0.1:9/hook';
+const WEBHOOK_URL = 'http://127.0.0.1:9/hook';
 const create = async () => {
-  const { body } = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'ALL' });
+  const { body } = await services.call('POST', '/webhook', {
+    projectId: 'harbor',
+    webhookUrl: WEBHOOK_URL,
+    eventType: 'ALL',
+  });
   return (body as { webhookId: string }).webhookId;
 };
-const forbidden = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
+const FORBIDDEN = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
 
-test('creates, lists, edits and deletes a webhook', async () => {
-  const created = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'NATIVE' });
+it('creates, lists, edits and deletes a webhook', async () => {
+  const created = await services.call('POST', '/webhook', {
+    projectId: 'harbor',
+    webhookUrl: WEBHOOK_URL,
+    eventType: 'NATIVE',
+  });
   expect(created.status).toBe(201);
   const { webhookId } = created.body as { webhookId: string };
   expect(webhookId).toMatch(/^[0-9a-f]{24}$/);
   expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([
-    { projectId: 'harbor', webhookUrl, eventType: 'NATIVE' },
+    { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'NATIVE' },
   ]);
 
   const edited = await services.call('PUT', '/webhook', { webhookId, webhookUrl: 'http://127.0.0.1:9/new' });
@@ -46,7 +54,7 @@ test('creates, lists, edits and deletes a webhook', async () => {
   expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([]);
 });
 
-test('adds, lists and removes addresses in any case, and removing again changes nothing', async () => {
+it('adds, lists and removes addresses in any case, and removing again changes nothing', async () => {
   const webhookId = await create();
   const { Alice, Bob } = chain.wallets;
   const added = await services.call('POST', '/webhook/add-addresses', {
@@ -69,7 +77,7 @@ test('adds, lists and removes addresses in any case, and removing again changes 
   expect((await services.call('GET', `/webhook/addresses/${webhookId}`)).body).toHaveLength(1);
 });
 
-test('changes only the edited webhook, and lists only a project’s own', async () => {
+it('changes only the edited webhook, and lists only a project’s own', async () => {
   const [one, two] = [await create(), await create()];
   const { Alice, Bob } = chain.wallets;
   const scope = (webhookId: string, addresses: string[], change = 'add') =>
@@ -84,7 +92,12 @@ test('changes only the edited webhook, and lists only a project’s own', async 
   await services.call('DELETE', `/webhook/${one}`);
   expect(await listed(two)).toEqual([Alice, Bob]);
 
-  const foreign = await services.call('POST', '/webhook', { projectId: 'other', webhookUrl, eventType: 'ALL' }, other);
+  const foreign = await services.call(
+    'POST',
+    '/webhook',
+    { projectId: 'other', webhookUrl: WEBHOOK_URL, eventType: 'ALL' },
+    other,
+  );
   const { webhookId } = foreign.body as { webhookId: string };
   const ids = async (project = harbor) => {
     const { body } = await services.call('GET', `/webhooks/${project.id}?full=1`, undefined, project);
@@ -94,23 +107,23 @@ test('changes only the edited webhook, and lists only a project’s own', async 
   expect(await ids()).toEqual([two]);
 });
 
-test('refuses missing, wrong and mixed keys in the same way', async () => {
+it('refuses missing, wrong and mixed keys in the same way', async () => {
   expect((await fetch(`${services.notificationUrl}/webhooks/harbor`)).status).toBe(403);
   for (const keys of [
     { ...harbor, key: 'wrong' },
     { ...harbor, secret: 'wrong' },
     { ...harbor, secret: other.secret },
   ]) {
-    expect(await services.call('GET', '/webhooks/harbor', undefined, keys)).toEqual(forbidden);
+    expect(await services.call('GET', '/webhooks/harbor', undefined, keys)).toEqual(FORBIDDEN);
   }
 });
 
-test('refuses another project and unknown webhooks in the same way', async () => {
+it('refuses another project and unknown webhooks in the same way', async () => {
   const webhookId = await create();
   const addresses = [chain.wallets.Alice];
   for (const answer of [
     await services.call('GET', '/webhooks/harbor', undefined, other),
-    await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'ALL' }, other),
+    await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }, other),
     await services.call('PUT', '/webhook', { webhookId, eventType: 'ERC20' }, other),
     await services.call('GET', `/webhook/${webhookId}`, undefined, other),
     await services.call('DELETE', `/webhook/${webhookId}`, undefined, other),
@@ -119,34 +132,34 @@ test('refuses another project and unknown webhooks in the same way', async () =>
     await services.call('POST', '/webhook/delete-addresses', { webhookId, addresses }, other),
     await services.call('POST', '/webhook/delete-addresses', { webhookId: 'unknown', addresses }),
   ]) {
-    expect(answer).toEqual(forbidden);
+    expect(answer).toEqual(FORBIDDEN);
   }
 });
 
-test.each([
+it.each([
   ['an address that is none', { addresses: ['0x12'] }, /addresses\.0 is not an address/],
   ['no address', { addresses: [] }, /at least one/],
   ['no list', { addresses: '0x12' }, /array of addresses/],
   ['one address too many', { addresses: Array(10_001).fill(`0x${'1'.repeat(40)}`) }, /at most 10,000 addresses/],
-])('%s is answered with 400 and says what is wrong', async (_what, change, message) => {
+])('returns 400 to %s, with what is wrong', async (_what, change, message) => {
   const webhookId = await create();
   const { status, body } = await services.call('POST', '/webhook/add-addresses', { webhookId, ...change });
   expect(status).toBe(400);
   expect(body).toEqual({ statusCode: 400, error: 'Bad Request', errorMessage: expect.stringMatching(message) });
 });
 
-test.each([
+it.each([
   ['javascript:alert(1)', 'ALL', /http or https/],
   ['http://a b/', 'ALL', /^webhookUrl must be an http or https URL$/],
   ['http://harbor:%zz@127.0.0.1:9/', 'ALL', /user and password in URL encoding/],
   ['http://127.0.0.1:9/', 'EVERYTHING', /one of ALL, NATIVE, ERC20, ERC721/],
-])('a webhook with %s and %s is refused', async (url, eventType, message) => {
+])('refuses a webhook with %s and %s', async (url, eventType, message) => {
   const answer = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: url, eventType });
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
 });
 
-test('accepts a content type without a body, and answers an unknown path in the documented format', async () => {
-  const webhook = { projectId: 'harbor', webhookUrl, eventType: 'ALL' };
+it('accepts a content type without a body, and answers an unknown path in the documented format', async () => {
+  const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
   const { webhookId } = (await services.call('POST', '/webhook', webhook)).body as { webhookId: string };
   const headers = { 'API-SECRET': harbor.secret, 'content-type': 'application/json' };
   const remove = (path: string) =>
@@ -157,7 +170,7 @@ test('accepts a content type without a body, and answers an unknown path in the 
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
 });
 
-test('shortens a long list of faults, and answers a malformed path without the key', async () => {
+it('shortens a long list of faults, and answers a malformed path without the key', async () => {
   const webhookId = await create();
   const addresses = Array.from({ length: 10_000 }, () => 'nobody');
   const { body } = await services.call('POST', '/webhook/add-addresses', { webhookId, addresses });
@@ -169,13 +182,13 @@ test('shortens a long list of faults, and answers a malformed path without the k
   }
 });
 
-test.each(['text/plain', 'application/x-www-form-urlencoded'])(
+it.each(['text/plain', 'application/x-www-form-urlencoded'])(
   'explains the right content type to a body of type %s',
   async (type) => {
     const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
       method: 'POST',
       headers: { 'API-SECRET': harbor.secret, 'content-type': type },
-      body: JSON.stringify({ projectId: 'harbor', webhookUrl, eventType: 'ALL' }),
+      body: JSON.stringify({ projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }),
     });
     const errorMessage = expect.stringContaining('content-type: application/json');
     expect([response.status, await response.json()]).toEqual([
@@ -185,7 +198,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded'])(
   },
 );
 
-test('answers a body that is not JSON in the documented format', async () => {
+it('answers a body that is not JSON in the documented format', async () => {
   const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
     method: 'POST',
     headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },

@@ -6,7 +6,7 @@ import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
-const patience = 600_000;
+const PATIENCE_MS = 600_000;
 const here = surroundings();
 let node: LimitedNode;
 let services: Harness;
@@ -70,7 +70,7 @@ it.each(['blocks', 'receipts'] as const)(
     const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
     prune(what, blocks[5]!);
     await expect(scan()).rejects.toThrow(/does not have/);
-    services.clock.advance(patience);
+    services.clock.advance(PATIENCE_MS);
     await scan();
     expect(await values()).toEqual([6, 7]);
     const error = lines.find((line) => line.includes('RPC_URL'));
@@ -81,7 +81,7 @@ it.each(['blocks', 'receipts'] as const)(
     expect(numbersOf(lines.at(-1))).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
     keepAll();
     await pay(8n);
-    services.clock.advance(patience);
+    services.clock.advance(PATIENCE_MS);
     await scan();
     // A move of the clock ends the attempt at hand, which is then repeated: each payment arrives at least once.
     const arrived = () => [...new Set(here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)))];
@@ -101,12 +101,12 @@ it.skipIf(!hasAnvil)('reports a hundred missed blocks at each look until all are
   const [, newest] = await pay(2n, 3n);
   prune('blocks', newest!);
   await expect(scan()).rejects.toThrow(/does not have/);
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([3]);
   expect(numbersOf(lines.find((line) => line.includes('RPC_URL')))).toMatchObject({ first, last: newest! - 1 });
   keepAll();
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   for (let look = 0; look < 2; look++) await scan();
   expect(await values()).toEqual([1, 2, 3]);
 });
@@ -116,13 +116,13 @@ it('reports single unreadable blocks later, and waits for the newest one', async
   const broken = new Set([first, third, last]);
   node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   await expect(scan()).rejects.toThrow(/does not have/);
   broken.delete(last);
   await scan();
   expect(await values()).toEqual([2, 4, 5]);
   broken.clear();
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
@@ -134,7 +134,7 @@ it.skipIf(!hasAnvil)('reports every block of a reorganization around a missed bl
   node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
   expect(await values()).toEqual([1]);
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 3]);
   await rpc('evm_revert', [fork]);
@@ -142,7 +142,7 @@ it.skipIf(!hasAnvil)('reports every block of a reorganization around a missed bl
   await scan();
   expect(await values()).toEqual([1, 3, 6, 7]);
   node.change('eth_getBlockByNumber', null);
-  services.clock.advance(patience);
+  services.clock.advance(PATIENCE_MS);
   await scan();
   await scan();
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);

@@ -9,7 +9,7 @@ import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 import { mineSigned, signedPayment } from './signed.ts';
 
 const NO_RECEIPTS = { code: -32601, message: 'the method eth_getBlockReceipts does not exist' };
-const methods = ['trace_block', 'debug_traceBlockByNumber'] as const;
+const METHODS = ['trace_block', 'debug_traceBlockByNumber'] as const;
 
 describe.each([{ scripted: false }, { scripted: true }])(
   'node answers on a chain with scripted: $scripted',
@@ -245,13 +245,13 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     it('reports internal transfers late, not never, when tracing is broken from the start', async () => {
-      for (const method of methods) node.refuse(method, 502);
+      for (const method of METHODS) node.refuse(method, 502);
       await pay(1n);
       await pay(2n, 'internal');
       await scan();
       expect(await values()).toEqual(['1']);
       expect((await ready()).gaps).toMatchObject([{ part: 'traces' }]);
-      for (const method of methods) node.refuse(method, null);
+      for (const method of METHODS) node.refuse(method, null);
       await pay(3n, 'internal');
       await scan();
       await scan();

@@ -62,7 +62,7 @@ const receipt = (more: Partial<NodeReceipt>): NodeReceipt => ({
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
 describe('chains with peculiarities', () => {
-  it('OP Stack: reports the coins that a deposit creates for its sender', () => {
+  it('reports the coins that a deposit creates for its sender on the OP Stack', () => {
     const deposit = transaction({ type: '0x7e', mint: '0x64', value: '0x3c', to: BOB });
     const { transfers } = outer('10', block({ transactions: [deposit] }));
     expect(transfers).toMatchObject([
@@ -71,7 +71,7 @@ describe('chains with peculiarities', () => {
     ]);
   });
 
-  it('OP Stack: adds the fee for the parent chain to gasFee', () => {
+  it('adds the fee for the parent chain to gasFee on the OP Stack', () => {
     expect(gasOf(transaction(), receipt({ l1Fee: '0x7' })).gasFee).toBe('1007');
   });
 
@@ -92,7 +92,7 @@ describe('chains with peculiarities', () => {
     expect(outer('31337', block(), logs).transfers).toEqual([]);
   });
 
-  it('zkSync: reports a payment once, by the log of the coin’s contract, and no fee', () => {
+  it('reports a payment on zkSync once, by the log of the coin’s contract, and no fee', () => {
     const coin = '0x000000000000000000000000000000000000800a';
     const fees = '0x0000000000000000000000000000000000008001';
     const paying = block({ transactions: [transaction({ value: '0x9' })] });
@@ -106,7 +106,7 @@ describe('chains with peculiarities', () => {
     expect(innerTransfers([move], profileOf('1')).transfers).toHaveLength(1);
   });
 
-  it('Polygon: reports the logs of a state sync, which belong to no listed transaction', () => {
+  it('reports the logs of a state sync on Polygon, which belong to no listed transaction', () => {
     const sync = log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: hash('5') });
     expect(outer('137', block(), [sync]).transfers).toMatchObject([
       { kind: 'erc20', to: ALICE, value: 4n, txHash: hash('5') },
@@ -124,7 +124,7 @@ describe('chains with peculiarities', () => {
     ]);
   });
 
-  it('Arbitrum: reports deposits and the escrow of retryables, and not the fees around a transaction', async () => {
+  it('reports deposits and the escrow of retryables on Arbitrum, and not the fees around a transaction', async () => {
     const trace = {
       txHash: hash('1'),
       result: {

@@ -54,7 +54,7 @@ describe('private addresses', () => {
   });
 });
 
-describe('a name', () => {
+describe('names', () => {
   /** A server on this machine, and a guard that may reach 127.0.0.2 alone, with names that lead where a test says. */
   async function start() {
     const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end());
@@ -110,7 +110,7 @@ describe('deliveries to private addresses', () => {
     return answer;
   };
 
-  it('never connect to a name that leads to a private address', async () => {
+  it('never connects to a name that leads to a private address', async () => {
     const receiver = await startReceiver();
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     expect(await attemptTo(url, [])).toMatchObject({ status: null, error: 'ADDRESS_FORBIDDEN' });
@@ -118,14 +118,14 @@ describe('deliveries to private addresses', () => {
     await receiver.close();
   });
 
-  it('connect to a name whose address is allowed', async () => {
+  it('connects to a name whose address is allowed', async () => {
     const receiver = await startReceiver();
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     expect(await attemptTo(url, ['127.0.0.1', '::1'])).toMatchObject({ status: 200 });
     await receiver.close();
   });
 
-  it('never connect to a private address, even one that was stored while it was allowed', async () => {
+  it('never connects to a private address, even one that was stored while it was allowed', async () => {
     const allowed = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     await allowed.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     await allowed.close();
@@ -138,7 +138,7 @@ describe('deliveries to private addresses', () => {
     await services.close();
   });
 
-  it('are refused when the webhook is created', async () => {
+  it('refuses a private address when the webhook is created', async () => {
     const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, webhookAllow: [] });
     for (const host of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '169.254.169.254']) {
       const body = { projectId: 'harbor', webhookUrl: `http://${host}/hook`, eventType: 'ALL' };

@@ -8,7 +8,7 @@ import { surroundings } from './harness.ts';
 
 const here = surroundings();
 const [call, callcode, delegatecall, staticcall] = ['f1', 'f2', 'f4', 'fa'];
-const thenFail = '60006000fd';
+const THEN_FAIL = '60006000fd';
 
 /** Byte code that calls an address, with coins where that is possible, and ignores the outcome. */
 function calling(opcode: string | undefined, to: string, coins = 0): string {
@@ -30,7 +30,7 @@ it.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
       { does: calling(callcode, Grants, 5), sent: [] },
       { does: calling(delegatecall, Grants), sent: [] },
       { does: calling(staticcall, Grants), sent: [] },
-      { does: calling(call, Grants, 5) + thenFail, sent: [] },
+      { does: calling(call, Grants, 5) + THEN_FAIL, sent: [] },
       { does: calling(call, at(5)) + calling(call, Grants, 6), sent: [6n] },
       { does: calling(delegatecall, at(0)), sent: [5n] },
       { does: `73${Grants.slice(2)}ff`, sent: [100n] },

@@ -12,7 +12,7 @@ beforeEach(() => {
   upstream.requests.length = 0;
 });
 const client = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: () => time, timeoutMs });
-const query = { category: 'apis', search: null, providers: [] as string[] };
+const QUERY = { category: 'apis', search: null, providers: [] as string[] };
 const asked = () => upstream.requests.map(({ url }) => new URL(url, upstream.url).searchParams);
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({ slug: `s${from + index}`, provider: `P${from + index}` }));
@@ -21,12 +21,15 @@ describe('categories', () => {
   const envelopes: [string, unknown][] = [
     ['an array of texts', ['apis', 'brandnew']],
     ['an array of objects', [{ key: 'apis', label: 'APIs' }, { key: 'brandnew' }]],
-    ['result', { result: ['apis', 'brandnew'] }],
-    ['availableCategories', { availableCategories: [{ key: 'apis' }, { key: 'brandnew' }] }],
-    ['one that is not active', [{ key: 'apis', active: true }, { key: 'old', active: false }, { key: 'brandnew' }]],
-    ['data.categories', { data: { categories: ['apis', 'brandnew'] } }],
+    ['`result`', { result: ['apis', 'brandnew'] }],
+    ['`availableCategories`', { availableCategories: [{ key: 'apis' }, { key: 'brandnew' }] }],
+    [
+      'a list with one that is not active',
+      [{ key: 'apis', active: true }, { key: 'old', active: false }, { key: 'brandnew' }],
+    ],
+    ['`data.categories`', { data: { categories: ['apis', 'brandnew'] } }],
   ];
-  it.each(envelopes)('%s', async (_name, body) => {
+  it.each(envelopes)('reads categories in the form of %s', async (_name, body) => {
     upstream.set(() => ({ body }));
     expect(await client().categories()).toEqual({ keys: ['apis', 'brandnew'], live: true });
   });
@@ -59,15 +62,15 @@ describe('categories', () => {
 describe('rows', () => {
   const envelopes: [string, (list: unknown[]) => unknown][] = [
     ['an array', (list) => list],
-    ['result', (result) => ({ result })],
-    ['result by category', (list) => ({ result: { apis: list } })],
-    ['rows and total', (list) => ({ rows: list, total: list.length })],
-    ['data and pagination', (data) => ({ data, pagination: { page: 1, total: data.length } })],
-    ['items', (items) => ({ items, page: 1, pageSize: 50, total: items.length })],
+    ['`result`', (result) => ({ result })],
+    ['`result` by category', (list) => ({ result: { apis: list } })],
+    ['`rows` and `total`', (list) => ({ rows: list, total: list.length })],
+    ['`data` and `pagination`', (data) => ({ data, pagination: { page: 1, total: data.length } })],
+    ['`items`', (items) => ({ items, page: 1, pageSize: 50, total: items.length })],
   ];
-  it.each(envelopes)('%s', async (_name, wrap) => {
+  it.each(envelopes)('reads rows in the form of %s', async (_name, wrap) => {
     upstream.set(() => ({ body: wrap(rows(0, 3)) }));
-    const answer = await client().rows(query);
+    const answer = await client().rows(QUERY);
     expect(answer).toMatchObject({ status: 'ok', complete: true });
     if (answer.status === 'ok') expect(answer.rows.map(({ columns }) => columns.provider)).toEqual(['P0', 'P1', 'P2']);
   });
@@ -77,7 +80,7 @@ describe('rows', () => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return { body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })) };
     });
-    const answer = await client().rows(query);
+    const answer = await client().rows(QUERY);
     expect(answer).toMatchObject({ status: 'ok', complete: false });
     if (answer.status === 'ok') expect(answer.rows.length).toBeLessThan(70);
     expect(upstream.requests.length).toBeLessThan(5);
@@ -85,7 +88,7 @@ describe('rows', () => {
 
   it('reads endless envelopes with the category’s name without blocking', async () => {
     upstream.set(() => ({ body: `${'{"data":'.repeat(26)}[]${'}'.repeat(26)}` }));
-    expect(await client().rows({ ...query, category: 'data' })).toEqual({ status: 'unreadable' });
+    expect(await client().rows({ ...QUERY, category: 'data' })).toEqual({ status: 'unreadable' });
   });
 
   it('encodes the filter once, and leaves out options that were not set', async () => {
@@ -95,7 +98,7 @@ describe('rows', () => {
     const [first] = asked();
     expect(first!.get('search')).toBe('a&b c');
     expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"', 'Two'] }]);
-    await client().rows(query);
+    await client().rows(QUERY);
     expect(asked().at(-1)!.has('search')).toBe(false);
     expect(asked().at(-1)!.has('filters')).toBe(false);
   });
@@ -103,8 +106,8 @@ describe('rows', () => {
   it('makes one request for a burst of the same search, and caches the result', async () => {
     upstream.set(() => ({ body: rows(0, 3) }));
     const one = client();
-    await Promise.all(Array.from({ length: 20 }, () => one.rows(query)));
-    await one.rows(query);
+    await Promise.all(Array.from({ length: 20 }, () => one.rows(QUERY)));
+    await one.rows(QUERY);
     const pages = asked().map((params) => params.get('page'));
     expect(pages).toEqual([...new Set(pages)]);
   });
@@ -114,7 +117,7 @@ describe('rows', () => {
     const one = client();
     const search = async (n: number) => {
       const before = upstream.requests.length;
-      await one.rows({ ...query, search: `word ${n}` });
+      await one.rows({ ...QUERY, search: `word ${n}` });
       return upstream.requests.length > before;
     };
     for (let n = 0; n <= 20; n++) await search(n);
@@ -139,7 +142,7 @@ describe('rows', () => {
   ];
   it.each(services)('returns every row once, in order, whether pages start at 0 or 1: %s', async (_name, prepare) => {
     prepare();
-    const answer = await client().rows(query);
+    const answer = await client().rows(QUERY);
     expect(answer).toMatchObject({ status: 'ok', complete: true });
     if (answer.status === 'ok') {
       expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
@@ -151,9 +154,9 @@ describe('rows', () => {
     for (const base of [0, 1]) {
       const fresh = base === 0 ? one : client();
       paged(base, () => ({ status: 400, body: {} }))();
-      await fresh.rows(query);
+      await fresh.rows(QUERY);
       upstream.requests.length = 0;
-      const answer = await fresh.rows({ ...query, search: 'other' });
+      const answer = await fresh.rows({ ...QUERY, search: 'other' });
       expect(asked().map((params) => Number(params.get('page')))).toEqual([base, base + 1, base + 2]);
       expect((answer as { rows?: unknown[] }).rows).toHaveLength(120);
     }
@@ -167,9 +170,9 @@ describe('rows', () => {
       const page = Number(searchParams.get('page'));
       return { body: page < 3 ? rows(page * 20, page * 20 + 20) : [] };
     });
-    expect(((await one.rows(query)) as { rows?: unknown[] }).rows).toHaveLength(60);
+    expect(((await one.rows(QUERY)) as { rows?: unknown[] }).rows).toHaveLength(60);
     upstream.requests.length = 0;
-    await one.rows({ ...query, search: 'other' });
+    await one.rows({ ...QUERY, search: 'other' });
     expect(asked().map((params) => [params.get('page'), params.has('pageSize')])).toEqual([
       ['0', false],
       ['1', false],
@@ -177,12 +180,12 @@ describe('rows', () => {
       ['3', false],
     ]);
     upstream.set(() => ({ status: 400, body: {} }));
-    expect(await client().rows(query)).toEqual({ status: 'rejected' });
+    expect(await client().rows(QUERY)).toEqual({ status: 'rejected' });
   });
 
   it('stops when a service ignores the page', async () => {
     upstream.set(() => ({ body: rows(0, 50) }));
-    const { rows: told } = (await client().rows(query)) as { rows?: unknown[] };
+    const { rows: told } = (await client().rows(QUERY)) as { rows?: unknown[] };
     expect(told).toHaveLength(50);
     expect(upstream.requests.length).toBeLessThanOrEqual(3);
   });
@@ -192,7 +195,7 @@ describe('rows', () => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page > 1 ? { status: 500, body: {} } : { body: rows(page * 50, page * 50 + 50) };
     });
-    expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
+    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
   });
 
   it.each([0, 1])('reports an incomplete result when page %i, which may be the first, is missing', async (missing) => {
@@ -200,7 +203,7 @@ describe('rows', () => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page === missing ? { status: 429, body: {} } : { body: rows(page * 50, page * 50 + 5) };
     });
-    expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
+    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
   });
 
   it.each([0, 1])('returns the failure when page %i fails and the other one is empty', async (missing) => {
@@ -208,7 +211,7 @@ describe('rows', () => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page === missing ? { status: 429, body: {} } : { body: [] };
     });
-    expect(await client().rows(query)).toEqual({ status: 'limited' });
+    expect(await client().rows(QUERY)).toEqual({ status: 'limited' });
   });
 
   it.each([0, 1])(
@@ -218,7 +221,7 @@ describe('rows', () => {
         const page = Number(new URL(url, upstream.url).searchParams.get('page')) - base;
         return page === 0 || page === 1 ? { body: rows(page * 50, page * 50 + 50) } : { status: 404, body: {} };
       });
-      const answer = await client().rows(query);
+      const answer = await client().rows(QUERY);
       expect(answer).toMatchObject({ status: 'ok', complete: true });
       expect((answer as { rows?: unknown[] }).rows).toHaveLength(100);
     },
@@ -226,7 +229,7 @@ describe('rows', () => {
 
   it('does not read a list of categories as rows', async () => {
     upstream.set(() => ({ body: { error: { message: 'no such category' }, availableCategories: ['wallets'] } }));
-    expect(await client().rows(query)).toEqual({ status: 'unreadable' });
+    expect(await client().rows(QUERY)).toEqual({ status: 'unreadable' });
   });
 
   it('omits placeholders and converts values to text', async () => {
@@ -245,7 +248,7 @@ describe('rows', () => {
         },
       ],
     }));
-    expect(await client().rows(query)).toEqual({
+    expect(await client().rows(QUERY)).toEqual({
       status: 'ok',
       complete: true,
       rows: [
@@ -264,9 +267,9 @@ describe('rows', () => {
     ['400', { status: 400, body: { error: { message: 'x' } } }, 'rejected'],
     ['hanging', null, 'timeout'],
   ];
-  it.each(failures)('%s', async (_name, given, status) => {
+  it.each(failures)('reports why rows cannot be read: %s', async (_name, given, status) => {
     upstream.set(() => given);
-    expect(await client(given ? 60_000 : 50).rows(query)).toMatchObject({ status });
+    expect(await client(given ? 60_000 : 50).rows(QUERY)).toMatchObject({ status });
   });
 });
 

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const OWN = 7;
 const TOKEN: AddressText = `0x${'1'.repeat(40)}`;
-const nothing: Learned = { catalog: [], counterparties: [], nativeSymbol: null, heads: [] };
+const NOTHING: Learned = { catalog: [], counterparties: [], nativeSymbol: null, heads: [] };
 
 function guardHere() {
   const db = openHere();
@@ -20,7 +20,7 @@ function guardHere() {
     /** Notes blocks, each with its scope and minute. */
     reach(...heads: [scope: number, block: number, minute: number][]) {
       for (const [scope, block, minute] of heads) {
-        guard.keep({ ...nothing, heads: [{ scope, block, at: minute * MINUTE }] });
+        guard.keep({ ...NOTHING, heads: [{ scope, block, at: minute * MINUTE }] });
       }
     },
     heads: () => db.prepare('SELECT scope, block, at / 60000.0 FROM heads ORDER BY at, scope').raw().all(),
@@ -33,7 +33,7 @@ function guardHere() {
   };
 }
 
-describe('how far a project has come', () => {
+describe('a project’s newest blocks', () => {
   it('samples how far a project has come once a minute, for each project on its own', () => {
     const { reach, heads } = guardHere();
     reach([0, 100, 0], [OWN, 900, 0.5], [0, 101, 0.9], [0, 102, 1], [OWN, 901, 1.5]);
@@ -84,7 +84,7 @@ describe('how far a project has come', () => {
   });
 });
 
-describe('what the explorer says of a token', () => {
+describe('the explorer’s information about tokens', () => {
   const entry = { token: TOKEN, cataloged: true, symbol: 'Gold', name: 'Gold', checkedAt: 1 };
 
   it('replaces earlier information of the explorer in every look-up', () => {
@@ -94,18 +94,18 @@ describe('what the explorer says of a token', () => {
       const { catalog, genuine } = read([{ transfer, watchers: [] }], 0);
       return { catalog, genuine };
     };
-    keep({ ...nothing, catalog: [entry] });
+    keep({ ...NOTHING, catalog: [entry] });
     expect(asked('gold')).toEqual({ catalog: [entry], genuine: [{ skeleton: 'GOLD', token: TOKEN }] });
     const renamed = { ...entry, symbol: 'Silver', name: 'Silver Coin', checkedAt: 2 };
-    keep({ ...nothing, catalog: [renamed] });
+    keep({ ...NOTHING, catalog: [renamed] });
     expect(asked('gold')).toEqual({ catalog: [renamed], genuine: [] });
     expect(asked('silver').genuine).toEqual([{ skeleton: 'SILVER', token: TOKEN }]);
     for (const cataloged of [false, null]) {
-      keep({ ...nothing, catalog: [{ ...renamed, cataloged }] });
+      keep({ ...NOTHING, catalog: [{ ...renamed, cataloged }] });
       expect(asked('silver')).toEqual({ catalog: [{ ...renamed, cataloged }], genuine: [] });
     }
     const nameless = { ...entry, symbol: null, name: null };
-    keep({ ...nothing, catalog: [nameless] });
+    keep({ ...NOTHING, catalog: [nameless] });
     expect(asked('silver')).toEqual({ catalog: [nameless], genuine: [] });
   });
 });
@@ -113,7 +113,7 @@ describe('what the explorer says of a token', () => {
 it('updates a counterparty’s time after more than a day', () => {
   const { keep, db } = guardHere();
   const seenAt = (at: number) => {
-    keep({ ...nothing, counterparties: [{ guildId: 'g', address: TOKEN, counterparty: TOKEN, at }] });
+    keep({ ...NOTHING, counterparties: [{ guildId: 'g', address: TOKEN, counterparty: TOKEN, at }] });
     return db.prepare('SELECT seen_at FROM counterparties').pluck().all();
   };
   expect([seenAt(1), seenAt(DAY + 1), seenAt(DAY + 2)]).toEqual([[1], [1], [DAY + 2]]);

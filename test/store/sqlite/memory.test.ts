@@ -75,11 +75,11 @@ it('keeps transfers for 30 days, then deletes them, but nothing that still has t
   });
   onTestFinished(stop);
   clock.advance(HOUR);
-  await until(() => kept('key', 'transfers').length === 3);
+  await until('3 transfers are left', () => kept('key', 'transfers').length === 3);
   expect(kept('key', 'transfers')).toEqual(['dead letter', 'waits', 'young']);
   expect(kept('outcome', 'decisions')).toEqual(['dead letter', 'waits', 'young']);
   expect(kept('state', 'alerts')).toEqual(['dead', 'sent', 'waiting']);
   expect(kept('key', 'deliveries')).toEqual(['dead letter', 'waits', 'young']);
-  await until(() => kept('reference', 'batches').length === 2);
+  await until('2 messages are left', () => kept('reference', 'batches').length === 2);
   expect(kept('reference', 'batches')).toEqual(['dead letter', 'young']);
 });

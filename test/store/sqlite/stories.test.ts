@@ -118,7 +118,7 @@ describe('stories', () => {
     world.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', times: 1 });
     const body = payment();
     for (const one of [payment(), body, { ...body, value: '6' }, payment()]) await world.receive(one);
-    await world.turnUntil(() => world.settled());
+    await world.turnUntilSettled();
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     const messages = first.map(({ alerts }) => alerts[0]!.message!);
     const all = rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);

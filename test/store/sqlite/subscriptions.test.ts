@@ -4,8 +4,8 @@ import { DEFAULT_FILTERS } from '../../../src/domain/subscription.ts';
 import { subscriptionsTable, watcherLookUp } from '../../../src/store/sqlite/subscriptions.ts';
 import { openHere } from './opened.ts';
 
-const address: AddressText = `0x${'1'.repeat(40)}`;
-const other: AddressText = `0x${'2'.repeat(40)}`;
+const ADDRESS: AddressText = `0x${'1'.repeat(40)}`;
+const OTHER: AddressText = `0x${'2'.repeat(40)}`;
 
 function added(outcome: ReturnType<ReturnType<typeof subscriptionsTable>['add']>) {
   if (outcome.status !== 'added') throw new Error(outcome.status);
@@ -21,26 +21,26 @@ it('finds who watches an address in every server, with everything that the route
     direction: 'incoming',
     kind: 'erc20',
     minimum: '5',
-    token: other,
+    token: OTHER,
     filters,
     digest: 'hourly',
     quiet: '22:00-07:00',
   } as const;
   const add = (guildId: string, channelId: string, watched: AddressText, more = {}) =>
     added(table.add({ ...common, guildId, channelId, address: watched, ...more }, 10)).id;
-  const first = add('g', 'c', address, choices);
-  const second = add('h', 'd', address);
-  add('g', 'c', other);
+  const first = add('g', 'c', ADDRESS, choices);
+  const second = add('h', 'd', ADDRESS);
+  add('g', 'c', OTHER);
   table.change('g', first, { paused: true, mutedUntil: 9 });
 
   const byId = <One extends { id: number }>(found: One[]) => found.sort((a, b) => a.id - b.id);
-  expect(byId(watcherLookUp(db)()(address))).toEqual([
-    { id: first, guildId: 'g', channelId: 'c', address, ...choices, paused: true, mutedUntil: 9 },
+  expect(byId(watcherLookUp(db)()(ADDRESS))).toEqual([
+    { id: first, guildId: 'g', channelId: 'c', address: ADDRESS, ...choices, paused: true, mutedUntil: 9 },
     {
       id: second,
       guildId: 'h',
       channelId: 'd',
-      address,
+      address: ADDRESS,
       direction: 'any',
       kind: 'any',
       minimum: null,
@@ -52,17 +52,17 @@ it('finds who watches an address in every server, with everything that the route
       mutedUntil: null,
     },
   ]);
-  expect(byId(table.watching([address])).map(({ id }) => id)).toEqual([first, second]);
+  expect(byId(table.watching([ADDRESS])).map(({ id }) => id)).toEqual([first, second]);
   expect(table.watching([])).toEqual([]);
 });
 
 it('lets several channels watch the same address, each once', () => {
   const table = subscriptionsTable(openHere());
-  const wish = { guildId: 'g', channelId: 'c', address, createdBy: 'u', createdAt: 1 };
+  const wish = { guildId: 'g', channelId: 'c', address: ADDRESS, createdBy: 'u', createdAt: 1 };
   const first = table.add(wish, 10);
   expect(table.add(wish, 10)).toMatchObject({ status: 'exists', subscription: { id: added(first).id } });
   const second = table.add({ ...wish, channelId: 'd' }, 10);
-  const third = table.add({ ...wish, address: other }, 10);
+  const third = table.add({ ...wish, address: OTHER }, 10);
   expect([first, second, third].map(({ status }) => status)).toEqual(['added', 'added', 'added']);
   expect(table.change('g', added(second).id, { channelId: 'c' })).toMatchObject({ status: 'exists' });
   expect(table.change('g', added(third).id, { channelId: 'd' })).toMatchObject({ status: 'changed' });
