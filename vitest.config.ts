@@ -8,7 +8,7 @@ const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
   'test/faults/{database,hanging-disk,slow-disk}.test.ts',
-  'test/lifecycle/trouble.test.ts',
+  'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
   'test/store/sqlite/migration-kills.test.ts',
   'test/sandbox/{lifecycle,page,tour}.test.ts',
   'test/services/proof/*.test.ts',
