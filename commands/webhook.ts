@@ -6,7 +6,7 @@ import { drainButton } from './webhook/drain.ts';
 import { fillButton, idButton, idForm, pickMenu } from './webhook/fill.ts';
 import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
-import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
+import { cancelButton, confirmButton, forgetButton, preview, restoreButton } from './webhook/remove.ts';
 
 type Needs = ContextWith<
   | 'subscriptions'
@@ -56,6 +56,7 @@ export const webhook = {
     confirm: confirmButton,
     cancel: cancelButton,
     forget: forgetButton,
+    restore: restoreButton,
     fill: fillButton,
     id: idButton,
     create: createButton,

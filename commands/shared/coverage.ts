@@ -107,7 +107,7 @@ export function nextStep(
     case 'unknown': {
       const { url, status } = coverage;
       if (url === null) return step(t('setup.project.noUrl'));
-      return step(t('subscription.add.ownWebhook', { url }), ...(status === 'unknown' ? [fill(count)] : []));
+      return step(t('subscription.add.ownWebhook'), ...(status === 'unknown' ? [fill(count)] : []));
     }
     case 'none':
       return step(t('webhook.create.needed'), press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary));

@@ -1,10 +1,11 @@
+import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { postingHere } from '../shared/coverage.ts';
 import { explain } from '../shared/failure.ts';
 import { projectOf, urlBlock } from '../shared/project.ts';
-import { note } from '../shared/reply.ts';
+import { note, press, row } from '../shared/reply.ts';
 import { hasManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
@@ -46,7 +47,10 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   await record(interaction, context, 'webhook.create', { webhook });
   const addresses = [...new Set((await visibleTo(interaction, context)).map(({ address }) => address))];
   if (webhook === null || addresses.length === 0) {
-    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')]);
+    // Without its ID, what is watched already is not in it yet.
+    const fill = press(t('webhook.fill.button', { count: addresses.length }), 'webhook:fill:all', ButtonStyle.Primary);
+    const components = addresses.length === 0 ? [] : [row(fill)];
+    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components });
   }
   const filled = await addAll(interaction, project, webhook, addresses, context);
   const [embed] = filled.embeds ?? [];

@@ -4,7 +4,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { postingHere, withAddresses } from '../shared/coverage.ts';
+import { type Posting, postingHere, withAddresses } from '../shared/coverage.ts';
 import { explain } from '../shared/failure.ts';
 import { projectOf } from '../shared/project.ts';
 import { note, press } from '../shared/reply.ts';
@@ -13,7 +13,7 @@ import { watchersOf } from '../shared/watchers.ts';
 
 type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
-/** The button that removes an address from the webhook; null unless a webhook has it and nobody watches it anymore. */
+/** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
 export async function offerDrain(
   guildId: string,
   address: AddressText,
@@ -23,9 +23,18 @@ export async function offerDrain(
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
   const here = await postingHere(access, context, 3_000);
   if (here.status !== 'ok') return null;
-  const posting = await withAddresses(access, here.webhooks);
-  if (!posting.some((one) => one.addresses?.has(address))) return null;
+  if (holding(await withAddresses(access, here.webhooks), address, context).length === 0) return null;
   return press(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
+}
+
+/**
+ * The webhooks that are known to have an address. Where the service does not show it, this is the one that somebody
+ * chose: removing an address that is not there does no harm.
+ */
+function holding(posting: readonly Posting[], address: AddressText, { server }: Needs): string[] {
+  const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
+  const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === server.webhook));
+  return known.length === 0 && mayHave && server.webhook !== null ? [server.webhook] : known;
 }
 
 /** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
@@ -44,9 +53,9 @@ export const drainButton: Button<Needs> = {
     }
     const here = await postingHere(project, context);
     if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
-    const posting = await withAddresses(project, here.webhooks);
-    const holding = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
-    for (const webhook of holding) {
+    const webhooks = holding(await withAddresses(project, here.webhooks), address, context);
+    let isChanged = false;
+    for (const webhook of webhooks) {
       const answer = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
       const detail = { webhook, addresses: [address], outcome: answer };
       if (answer.status !== 'ok') {
@@ -54,7 +63,9 @@ export const drainButton: Button<Needs> = {
         throw new UserError(explain(t, answer, 'notification'));
       }
       await record(interaction, context, 'webhook.remove', detail);
+      isChanged ||= answer.deletedCount !== 0;
     }
+    if (!isChanged) return note('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
     return note('good', t('webhook.drain.done'), [line]);
   },
 };

@@ -12,7 +12,7 @@ import { record } from '../shared/audit.ts';
 import { EVERY_TYPE, postingHere, withAddresses } from '../shared/coverage.ts';
 import { explain } from '../shared/failure.ts';
 import { projectOf } from '../shared/project.ts';
-import { firstOf, ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { echoing, firstOf, ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { isWebhookId } from './name.ts';
@@ -73,7 +73,7 @@ export const idForm: Form<Needs> = {
 
 /** Stores the chosen webhook; throws a {@link UserError} for an invalid ID. */
 async function remembering(interaction: Use, id: string, context: Needs): Promise<Needs> {
-  if (!isWebhookId(id)) throw new UserError(context.t('webhook.remove.badId'));
+  if (!isWebhookId(id)) throw echoing(new UserError(context.t('webhook.remove.badId')), id, context.t);
   const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
   await record(interaction, context, 'webhook.choose', { webhook: id });
   return { ...context, server };
@@ -157,7 +157,7 @@ async function wanted(
 /** Adds addresses in batches and shows the progress; stops at the first batch that fails. */
 export async function addAll(
   interaction: Use,
-  { notification, scope }: Ready,
+  { notification }: Ready,
   webhook: string,
   addresses: readonly AddressText[],
   context: Needs,
@@ -172,7 +172,7 @@ export async function addAll(
       await record(interaction, context, 'webhook.fill.failed', detail);
       const lines = [
         isUnknownCall(answer) ? t('webhook.fill.manual') : explain(t, answer, 'notification'),
-        isUnknownCall(answer) ? t('subscription.add.ownWebhook', { url: context.receiver.urls(scope).current }) : null,
+        isUnknownCall(answer) ? t('subscription.add.ownWebhook') : null,
         done > 0 ? t('webhook.fill.partly', { done, count }) : null,
       ];
       return note('danger', t('webhook.fill.failed'), lines);

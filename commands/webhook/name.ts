@@ -3,7 +3,7 @@ import type { Form, FormMenu } from '../../src/discord/command.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { note } from '../shared/reply.ts';
+import { echoing, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
@@ -48,7 +48,7 @@ export const nameForm: Form<Needs> = {
     const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
     if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MOST))) {
-      throw new UserError(t('webhook.name.wrong'));
+      throw echoing(new UserError(t('webhook.name.wrong')), typed, t);
     }
     await storedProjects.nameWebhook(interaction.guildId, id, name);
     await record(interaction, context, 'webhook.name', { webhook: id, name });

@@ -10,12 +10,21 @@ import { projectOf } from '../shared/project.ts';
 import { echoing, ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { readAddresses } from './addresses.ts';
+import { addAll } from './fill.ts';
 import { isWebhookId } from './name.ts';
 import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
 import { lookUp, standing } from './standing.ts';
 
 type Needs = ContextWith<
-  'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
+  | 'subscriptions'
+  | 'guilds'
+  | 'audit'
+  | 'confirmations'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'now'
 >;
 
 /** The removal that the preview shows and its button does. */
@@ -31,6 +40,7 @@ interface Wish {
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
 const FORGET = 'webhook.forget';
+const RESTORE = 'webhook.restore';
 
 /** `/webhook remove`: shows what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -83,6 +93,7 @@ export const confirmButton: Button<Needs> = {
       const perhaps = !['forbidden', 'rejected', 'limited'].includes(answer.status);
       return note('danger', t('webhook.remove.failed'), [
         explain(t, answer, 'notification'),
+        ...listed(t, free, 'asked'),
         perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
@@ -93,7 +104,11 @@ export const confirmButton: Button<Needs> = {
     if (silent.length > 0) {
       const id = await ask(interaction, context, FORGET, detail);
       const label = t('webhook.remove.alsoHere', { count: silent.length });
-      offers.push(row(press(label, `webhook:forget:${id}`, ButtonStyle.Danger)));
+      offers.push(press(label, `webhook:forget:${id}`, ButtonStyle.Danger));
+    }
+    if (answer.deletedCount !== 0) {
+      const id = await ask(interaction, context, RESTORE, { ...wish, addresses: free });
+      offers.push(press(t('webhook.remove.restore'), `webhook:restore:${id}`));
     }
     return note(
       'good',
@@ -104,7 +119,7 @@ export const confirmButton: Button<Needs> = {
         ...listed(t, needed, 'needed'),
         ...silentLines(t, quiet),
       ],
-      { components: offers },
+      { components: offers.length === 0 ? [] : [row(...offers)] },
     );
   },
 };
@@ -132,6 +147,17 @@ export const forgetButton: Button<Needs> = {
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
+  },
+};
+
+/** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
+export const restoreButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [entry], context) {
+    const project = await projectOf(context, interaction.guildId);
+    const { webhook, addresses } = await wishOf(interaction, context, RESTORE, entry);
+    return addAll(interaction, project, webhook, addresses, context);
   },
 };
 

@@ -216,6 +216,11 @@ describe('buttons', () => {
       async () =>
         world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
     ],
+    [
+      'webhook:restore',
+      async () =>
+        world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
+    ],
     ['setup:receiver', () => world.use('webhook list', {}, noa)],
     ['setup:rotate', fullPanel],
     ['setup:remove', panel],

@@ -101,6 +101,13 @@ describe('/subscription add', () => {
     expect([...service.hooks[0]!.addresses].sort()).toEqual([lower(B), lower(A)].sort());
   });
 
+  it('offers to add what is watched to a created webhook whose ID the service does not show', async () => {
+    service.options.showsIds = false;
+    const done = await world.press(await add(), 'webhook:create');
+    expect(textOf(done)).toContain('✅ Webhook created');
+    expect(buttonsOf(done)).toContain('webhook:fill:all');
+  });
+
   it('creates no second webhook on a second press', async () => {
     const offers = [await add(), await world.use('webhook list')];
     await Promise.all(offers.map((offer) => world.press(offer, 'webhook:create')));
@@ -131,9 +138,29 @@ describe('/subscription remove', () => {
     const hook = service.hook(ID, RECEIVER_URL, [A, B]);
     const { id } = await world.subscribe();
     const done = await remove(String(id));
-    expect(textOf(done)).toContain('no subscription needs it');
+    expect(textOf(done)).toContain('No other subscription needs the address');
     expect(textOf(await world.press(done, 'webhook:drain'))).toContain('Removed from the webhook');
     expect([...hook.addresses]).toEqual([lower(B)]);
+  });
+
+  it('removes the address from the chosen webhook where the service does not show the IDs', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A, B]);
+    service.options.showsIds = false;
+    const { id } = await world.subscribe();
+    expect(buttonsOf(await remove(String(id)))).toEqual([]);
+    await world.store.guilds.changeSettings(harbor.id, { webhook: ID });
+    const again = await world.subscribe();
+    expect(textOf(await world.press(await remove(String(again.id)), 'webhook:drain'))).toContain('Removed from');
+    expect([...hook.addresses]).toEqual([lower(B)]);
+  });
+
+  it('reports that nothing was removed when the address already left the webhook', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A]);
+    const { id } = await world.subscribe();
+    const offered = await remove(String(id));
+    hook.addresses.clear();
+    world.clock.advance(31_000);
+    expect(textOf(await world.press(offered, 'webhook:drain'))).toContain('Nothing was removed');
   });
 
   it('keeps the address in the webhook while another subscription watches it, also in another server', async () => {
@@ -147,6 +174,17 @@ describe('/subscription remove', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.lobby });
     expect(textOf(await world.press(offered, 'webhook:drain'))).toContain('It stays in the webhook');
     expect(hook.addresses.size).toBe(1);
+  });
+});
+
+describe('/webhook remove', () => {
+  it('puts the removed addresses back on one press', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A, B]);
+    const asked = await world.use('webhook remove', { webhook: ID, addresses: `${A} ${B}` });
+    const done = await world.press(asked, 'webhook:confirm');
+    expect(hook.addresses.size).toBe(0);
+    expect(textOf(await world.press(done, 'webhook:restore'))).toContain('Added 2 addresses');
+    expect([...hook.addresses]).toEqual([lower(A), lower(B)]);
   });
 });
 
@@ -195,6 +233,7 @@ describe('servers without a webhook', () => {
     const answer = name === 'setup project' ? await panel() : await world.use(name);
     expect(textOf(await world.press(answer, 'webhook:create'))).toContain('✅ Webhook created');
     expect(service.hooks.at(-1)!.url).toBe(RECEIVER_URL);
+    expect(textOf(await panel())).not.toContain('Press **Create the webhook**');
   });
 
   it('shows the receiver URL when the service does not create webhooks', async () => {

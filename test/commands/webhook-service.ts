@@ -33,7 +33,7 @@ export async function startWebhookService() {
       case 'POST /webhook': {
         const id = String(hooks.length + 1).padStart(24, 'a');
         hooks.push({ id, url: given.webhookUrl!, eventType: given.eventType!, addresses: new Set() });
-        return { status: 201, body: { _id: id, ...given } };
+        return { status: 201, body: { ...(options.showsIds && { _id: id }), ...given } };
       }
       case 'POST /webhook/add-addresses':
         if (!hook || addresses.length > options.mostAtOnce) return { status: 403, body: {} };
