@@ -9,7 +9,7 @@ import { type PeriodName, periodOf, report, type Shown } from './activity/report
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
 import { refusing } from './shared/meant.ts';
-import { fullAddress, shortAddress } from './shared/reply.ts';
+import { echoing, fullAddress, shortAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { visibleTo } from './shared/subscriptions.ts';
 import { hiddenFrom } from './shared/visibility.ts';
@@ -109,7 +109,7 @@ async function ask(
   const known = await watched(interaction, context);
   const wanted = typed.trim().toLowerCase();
   const [called, ...others] = [...known].filter(([, { names }]) => names.some((name) => name.toLowerCase() === wanted));
-  if (others.length > 0) throw new UserError(t('label.several'));
+  if (others.length > 0) throw echoing(new UserError(t('label.several')), typed, t);
   const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
   if (!parsed.ok) {
     const isName = parsed.fault === 'form' && !wanted.startsWith('0x');

@@ -11,7 +11,7 @@ import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { refusing } from './shared/meant.ts';
-import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
+import { echoing, linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 
 type Needs = ContextWith<'discovery' | 'coolDown'>;
@@ -118,7 +118,7 @@ async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
   }
   const named = namesIn(options.getString('provider'));
   const providers = await unpacked(named, category, directory(context));
-  if (providers === null) throw new UserError(own('provider.none'));
+  if (providers === null) throw echoing(new UserError(own('provider.none')), named[0] ?? '', own);
   const query = {
     category,
     search: options.getString('search')?.trim() || null,
@@ -131,6 +131,8 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
   const { t, own } = context;
   const discovery = directory(context);
   const answer = await discovery.rows(query);
+  if (answer.status === 'rejected')
+    throw echoing(new UserError(explain(own, answer, 'directory')), wordsOf(query), own);
   if (answer.status !== 'ok') throw new UserError(explain(own, answer, 'directory'));
   const found = groupProviders(answer.rows);
   const directoryUrl = discovery.directoryUrl(query.category, query.search);
@@ -162,6 +164,10 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
     components: rows,
   });
 }
+
+/** The query as it was typed, in one text. */
+const wordsOf = ({ category, search, providers }: ProviderQuery): string =>
+  [category, search, providers[0]].filter(Boolean).join(' · ');
 
 /** One row per list of buttons that is not empty. */
 const rowsOf = (...groups: APIButtonComponent[][]) =>

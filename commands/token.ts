@@ -42,7 +42,7 @@ export const token = {
     const typed = interaction.options.getString('address', true);
     const parsed = parseAddress(typed);
     if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);
-    if (parsed.address === NATIVE_SENTINEL) throw new UserError(own('token.native'));
+    if (parsed.address === NATIVE_SENTINEL) throw echoing(new UserError(own('token.native')), typed, own);
     countLookUp('explorer', interaction, context);
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
@@ -52,6 +52,8 @@ export const token = {
         throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
         throw new UserError(own('token.invalid', { address: fullAddress(parsed.address, settings) }));
+      case 'rejected':
+        throw echoing(new UserError(explain(own, answer, 'explorer')), typed, own);
       default:
         throw new UserError(explain(own, answer, 'explorer'));
     }
@@ -89,7 +91,7 @@ export const token = {
       answer: 'reply',
       async press(interaction, [address = ''], context) {
         const parsed = parseWatchable(address);
-        if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
+        if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), address, context.t);
         await checkTarget(interaction, interaction.channelId, null, context.t);
         const wish = { ...DEFAULT_CHOICES, address: parsed.address, channelId: interaction.channelId };
         return watch(interaction, context, wish);

@@ -28,7 +28,7 @@ const shown = (name: string): string => inCode(name, '', NAME_LONGEST);
 export async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { labels, settings, onRelabeled, now, t } = context;
   const address = readAddress(interaction.options.getString('address', true), t);
-  const name = readName(interaction.options.getString('name', true), t);
+  const name = readTyped(interaction.options.getString('name', true), t);
   const { guildId, user } = interaction;
   const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() });
   if (outcome.status !== 'set') throw notNamed(outcome, context);
@@ -141,7 +141,7 @@ async function named(interaction: CommandUse, { labels, settings, t }: Needs): P
   const all = await labels.list(interaction.guildId);
   const called = all.filter(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (called.length === 1) return called[0]!;
-  if (called.length > 1) throw new UserError(t('label.several'));
+  if (called.length > 1) throw echoing(new UserError(t('label.several')), typed, t);
   const parsed = parseAddress(typed);
   if (!parsed.ok) {
     const isName = parsed.fault === 'form' && !/^0x/i.test(typed);
@@ -151,6 +151,15 @@ async function named(interaction: CommandUse, { labels, settings, t }: Needs): P
   const found = all.find(({ address }) => address === parsed.address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(parsed.address, settings) }));
   return found;
+}
+
+/** Reads a name; the refusal shows what was typed. */
+function readTyped(text: string, t: Translate): string {
+  try {
+    return readName(text, t);
+  } catch (error) {
+    throw error instanceof UserError ? echoing(error, text, t) : error;
+  }
 }
 
 function readAddress(text: string, t: Translate): AddressText {

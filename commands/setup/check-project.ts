@@ -53,7 +53,8 @@ export async function checkProject(
   const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
   if (here.length === 0) {
     const create = press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
-    return [...findings, fault(t('setup.check.webhooksNone'), create), ...events()];
+    // Without a webhook, every address lacks one: no other hint is due.
+    return [...findings, fault(t('setup.check.webhooksNone'), create), ...events(addressesOf(subscriptions))];
   }
   const names = await storedProjects.webhookNames(guildId);
   const shown = firstOf(t, here, 5, ({ id }) =>

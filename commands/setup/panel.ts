@@ -54,7 +54,7 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
     title ?? t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle'),
     lines,
     {
-      fields: isAdmin ? fieldsOf(context, urls) : hiddenField(context),
+      fields: isAdmin ? fieldsOf(context, urls, here?.status === 'ok' && !isNone) : hiddenField(context),
       components: buttons.length > 0 ? [row(...buttons)] : [],
     },
   );
@@ -64,7 +64,9 @@ function hiddenField({ t }: Needs): APIEmbedField[] {
   return [{ name: t('setup.project.url'), value: t('setup.project.urlHidden') }];
 }
 
-function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
+/** `isMade`: a webhook posts here already. */
+function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls, isMade: boolean): APIEmbedField[] {
+  const next = retiring ? 'nextRotate' : isMade ? 'nextWatch' : 'nextSteps';
   const shown = current ? urlBlock(current) : t('setup.project.noUrl');
   return [
     {
@@ -74,7 +76,7 @@ function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls): API
     ...(retiring ? [{ name: t('setup.project.oldUrl'), value: urlBlock(retiring) }] : []),
     {
       name: t('setup.project.next'),
-      value: `${t(retiring ? 'setup.project.nextRotate' : 'setup.project.nextSteps')}\n${t('setup.project.secret')}`,
+      value: `${t(`setup.project.${next}`)}\n${t('setup.project.secret')}`,
     },
   ];
 }

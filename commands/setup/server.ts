@@ -4,6 +4,7 @@ import type { AlertStyle } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
+import { refusing } from '../shared/meant.ts';
 import { echoing, note, press, row } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -122,15 +123,15 @@ function unknownTimezone(typed: string, t: Translate): UserError {
 function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
-  const choices = LANGUAGE_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
-  throw new UserError(t('subscription.filter.choice', { option: 'language', choices }));
+  const known = LANGUAGE_CHOICES.map(({ value }) => value);
+  const choices = known.map((value) => `\`${value}\``).join(t('reply.comma'));
+  throw refusing(t('subscription.filter.choice', { option: 'language', choices }), typed, known, t);
 }
 
 function readStyle(typed: string, t: Translate): AlertStyle {
   if (typed === 'compact' || typed === 'full') return typed;
-  throw new UserError(
-    t('subscription.filter.choice', { option: 'style', choices: `\`compact\`${t('reply.comma')}\`full\`` }),
-  );
+  const choices = `\`compact\`${t('reply.comma')}\`full\``;
+  throw refusing(t('subscription.filter.choice', { option: 'style', choices }), typed, ['compact', 'full'], t);
 }
 
 /** Time zones that match the typed text. */

@@ -12,9 +12,13 @@ const KNOWN_MOST = 2_000;
 
 /** A refusal that shows what was typed and, of what is known, the nearest text that was probably meant. */
 export function refusing(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
+  return echoing(new UserError(withMeant(reason, typed, known, t)), typed, t);
+}
+
+/** A reason, followed by the known text that was probably meant, if there is one. */
+export function withMeant(reason: string, typed: string, known: Iterable<string>, t: Translate): string {
   const meant = meantBy(typed, known);
-  const hint = meant === null ? '' : ` ${t('reply.meant', { text: quoted(meant) })}`;
-  return echoing(new UserError(`${reason}${hint}`), typed, t);
+  return meant === null ? reason : `${reason} ${t('reply.meant', { text: quoted(meant) })}`;
 }
 
 /** The known text that a typed one was probably meant to be: the one with the fewest typing errors; null: none. */

@@ -53,7 +53,7 @@ export function checkKnown(
 ): void {
   const known = interaction.client.channels.cache.get(channelId);
   if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
-    throw new UserError(t('channel.foreign'));
+    throw new UserError(t('channel.foreign', { channel: `<#${channelId}>` }));
   }
   const type = known?.type ?? picked?.type;
   if (!isForum && type !== undefined && NO_MESSAGES.includes(type)) {
@@ -63,7 +63,7 @@ export function checkKnown(
   if (isLocked(guild, known)) throw new UserError(t('channel.locked', { channel: `<#${channelId}>` }));
   if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
     if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
-      throw new UserError(t('channel.hidden'));
+      throw new UserError(t('channel.hidden', { channel: `<#${channelId}>` }));
     }
   }
   const own = channelId === interaction.channelId ? interaction.appPermissions : null;

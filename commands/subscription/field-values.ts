@@ -5,6 +5,7 @@ import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
+import { withMeant } from '../shared/meant.ts';
 import { quoted } from '../shared/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
@@ -26,6 +27,15 @@ export interface Field<Value> {
   read(text: string, reading: Reading): Value;
   /** In the form that `read` accepts. */
   write(value: Value): string;
+}
+
+/** Reads a cell of a file; a refusal carries the text as its cause, so that equal refusals are shown once. */
+export function citing<Value>(text: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof UserError ? new UserError(error.message, { cause: text }) : error;
+  }
 }
 
 const MOST_ENTRIES = 50;
@@ -52,7 +62,9 @@ export function oneOf<Value extends string>(option: string, values: readonly [Va
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
       const choices = values.map((value) => `\`${value}\``).join(t('reply.comma'));
-      throw new UserError(t('subscription.filter.choice', { option: called(option), choices }));
+      throw new UserError(
+        withMeant(t('subscription.filter.choice', { option: called(option), choices }), text, values, t),
+      );
     },
     write: String,
   };
@@ -101,8 +113,21 @@ function checkCount(option: string, count: number, { t, called }: Reading): void
 
 export function readAmount(option: string, text: string, reading: Reading): string {
   const { t, called } = reading;
-  if (!isAmount(text)) throw new UserError(t('subscription.filter.amount', { option: called(option) }));
+  if (!isAmount(text)) {
+    const reason = t('subscription.filter.amount', { option: called(option) });
+    const meant = meantAmount(text);
+    throw new UserError(meant === null ? reason : `${reason} ${t('reply.meant', { text: quoted(meant) })}`);
+  }
   return clearAmount(text, reading);
+}
+
+/** The amount that a text with a currency's sign, a decimal comma or separators probably means; null: unclear. */
+function meantAmount(text: string): string | null {
+  const bare = text.replace(/^[$€£¥]\s?|\s?[$€£¥]$/gu, '').replace(/(?<=\d)[\s'’_](?=\d{3})/gu, '');
+  const isGrouped = /^[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^[1-9]\d{0,2},\d{3}\.\d+$/.test(bare);
+  // A single comma before three digits may separate thousands or decimals.
+  const plain = isGrouped ? bare.replaceAll(',', '') : bare.replace(/^(\d+),(?!\d{3}$)(\d+)$/, '$1.$2');
+  return isAmount(plain) ? plain : null;
 }
 
 /** Reads an unambiguous amount; throws a {@link UserError} if it may mean a thousand times as much. */

@@ -11,6 +11,7 @@ import { UserError } from '../../src/errors.ts';
 import { readName } from '../shared/naming.ts';
 import { echoing } from '../shared/reply.ts';
 import {
+  citing,
   type Field,
   list,
   nullable,
@@ -79,7 +80,7 @@ function readField<Key extends keyof Flat>(
   const text = said(FIELDS[key].option);
   if (text === undefined) return;
   try {
-    chosen[key] = FIELDS[key].read(halfWidth(text.trim()), reading);
+    chosen[key] = citing(text, () => FIELDS[key].read(halfWidth(text.trim()), reading));
   } catch (error) {
     // For a file, each fault is shown once with its line numbers.
     throw error instanceof UserError && reading.language !== null ? echoing(error, text, reading.t) : error;
@@ -110,15 +111,18 @@ function unflat(flat: Flat): Choices {
 
 /** Refuses contradictory choices, so that nobody waits for alerts that can never come. */
 function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, called }: Reading): void {
+  const pair = (asset: Asset) => ({ kind: `${called('kind')}: ${kind}`, what: tokens.nameOf(asset) });
   const isNative = (asset: Asset) => asset === 'native';
   const never = kind === 'native' ? (asset: Asset) => !isNative(asset) : kind === 'any' ? () => false : isNative;
-  if ((token !== null && never(token)) || (filters.tokens.length > 0 && filters.tokens.every(never))) {
-    throw new UserError(t('subscription.filter.nativeOnly'));
-  }
+  const lost = token !== null && never(token) ? token : filters.tokens.every(never) ? filters.tokens[0] : undefined;
+  if (lost !== undefined) throw new UserError(t('subscription.filter.nativeOnly', pair(lost)));
   if (kind === 'native' && filters.deniedTokens.includes('native')) {
     throw new UserError(t('subscription.filter.both', { what: tokens.nameOf('native') }));
   }
-  if (kind === 'nft' && minimum !== null) throw new UserError(t('subscription.filter.nftMinimum'));
+  if (kind === 'nft' && minimum !== null) {
+    const option = `${called('minimum')}: ${minimum}`;
+    throw new UserError(t('subscription.filter.nftMinimum', { kind: `${called('kind')}: ${kind}`, minimum: option }));
+  }
   const both =
     filters.tokens.find((one) => filters.deniedTokens.includes(one)) ??
     (token !== null && filters.deniedTokens.includes(token) ? token : undefined);
@@ -126,6 +130,7 @@ function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, 
   const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
   if (other) throw new UserError(t('subscription.filter.both', { what: `\`${checksumAddress(other)}\`` }));
   if (token !== null && filters.tokens.length > 0 && !filters.tokens.includes(token)) {
-    throw new UserError(t('subscription.filter.tokenNotAmong', { token: called('token'), tokens: called('tokens') }));
+    const options = { token: called('token'), tokens: called('tokens') };
+    throw new UserError(t('subscription.filter.tokenNotAmong', { ...options, what: tokens.nameOf(token) }));
   }
 }

@@ -4,7 +4,7 @@ import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { type Reading, readYesOrNo, writeYesOrNo } from './field-values.ts';
+import { citing, type Reading, readYesOrNo, writeYesOrNo } from './field-values.ts';
 import { FIELDS, readChoices, writeChoices } from './fields.ts';
 
 /** The columns of a subscription besides its address and channel. */
@@ -90,8 +90,9 @@ export function readKept(said: (column: string) => string | undefined, before: K
   const mutedUntil = said('muted-until');
   return {
     ...readChoices(said, before, reading),
-    paused: paused === undefined ? before.paused : readYesOrNo('paused', paused, false, reading),
-    mutedUntil: mutedUntil === undefined ? before.mutedUntil : readMoment(mutedUntil, reading),
+    paused: paused === undefined ? before.paused : citing(paused, () => readYesOrNo('paused', paused, false, reading)),
+    mutedUntil:
+      mutedUntil === undefined ? before.mutedUntil : citing(mutedUntil, () => readMoment(mutedUntil, reading)),
   };
 }
 

@@ -5,7 +5,7 @@ import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { refusing } from '../shared/meant.ts';
-import { shortAddress } from '../shared/reply.ts';
+import { echoing, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 
@@ -35,7 +35,7 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   const choices = found
     .slice(0, 20)
     .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));
-  throw new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) }));
+  throw echoing(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
 }
 
 /** This guild's subscriptions that the person sees and that match the typed text. */

@@ -9,7 +9,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { firstOf, note, press, row } from '../shared/reply.ts';
+import { firstOf, note, press, quoted, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
@@ -38,6 +38,9 @@ const SHOWN = 6;
 const ERRORS_SHOWN = 12;
 /** Most runs of lines that are listed for one fault. */
 const RUNS_SHOWN = 8;
+
+/** Most texts that are shown for one fault. */
+const TYPED_SHOWN = 3;
 
 /** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
@@ -186,10 +189,19 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
   return [
     ...kinds.map(([reason, those]) => {
       const lines = runsOf(those.map(({ line }) => line)).join(t('reply.comma'));
-      return t('subscription.import.line', { count: those.length, lines, reason });
+      const line = t('subscription.import.line', { count: those.length, lines, reason });
+      return [line, ...typedIn(reason, those, t)].join(' ');
     }),
     ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
   ];
+}
+
+/** What the lines of one fault hold, unless its reason shows it. */
+function typedIn(reason: string, errors: Plan['errors'], t: Translate): string[] {
+  const texts = [...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, 60)))))];
+  if (texts.every((text) => reason.includes(text))) return [];
+  const shown = [...texts.slice(0, TYPED_SHOWN), ...(texts.length > TYPED_SHOWN ? ['…'] : [])];
+  return [t('reply.typed', { text: shown.join(t('reply.comma')) })];
 }
 
 /** Ascending numbers as runs, such as `3`, `7–46`, `50`; only the first ones if there are many. */

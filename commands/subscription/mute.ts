@@ -7,7 +7,8 @@ import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { moment, note, press, row, shortAddress } from '../shared/reply.ts';
+import { refusing } from '../shared/meant.ts';
+import { echoing, moment, note, press, row, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { save } from './change.ts';
@@ -37,7 +38,7 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
   if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
     return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
   }
-  if (token !== null) throw new UserError(t('subscription.mute.tokenNeedsAll'));
+  if (token !== null) throw echoing(new UserError(t('subscription.mute.tokenNeedsAll')), token, t);
   return muteOne(interaction, context, await named(interaction, context), until);
 }
 
@@ -136,8 +137,9 @@ function untilOf(duration: string, { now, t }: Needs): number | null {
   if (duration === 'forever') return FOREVER;
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
-  const choices = MUTE_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
-  throw new UserError(t('subscription.filter.choice', { option: 'duration', choices }));
+  const known = MUTE_CHOICES.map(({ value }) => value);
+  const choices = known.map((value) => `\`${value}\``).join(t('reply.comma'));
+  throw refusing(t('subscription.filter.choice', { option: 'duration', choices }), duration, known, t);
 }
 
 function lasting(until: number | null, t: Translate): string {

@@ -5,8 +5,8 @@ import {
 } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
-import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import { refusing } from '../shared/meant.ts';
 import { NAME_LONGEST } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { PLACE_TYPES } from '../shared/target.ts';
@@ -151,5 +151,5 @@ function presetOf(name: string | null, { t }: Needs): Record<string, string> {
   if (name === null) return {};
   if (Object.hasOwn(PRESETS, name)) return PRESETS[name]!;
   const choices = PRESET_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
-  throw new UserError(t('subscription.filter.choice', { option: 'preset', choices }));
+  throw refusing(t('subscription.filter.choice', { option: 'preset', choices }), name, Object.keys(PRESETS), t);
 }

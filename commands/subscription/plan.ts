@@ -8,12 +8,14 @@ import { inCode } from '../../src/domain/text.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { withMeant } from '../shared/meant.ts';
 import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
 import { quoted } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
 import { onlyChanged } from './change.ts';
+import { citing } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
 
@@ -25,8 +27,8 @@ export interface Plan {
   changed: ImportedSubscription[];
   labels: { address: AddressText; name: string }[];
   unchanged: number;
-  /** By line, counted from 1. */
-  errors: { line: number; text: string }[];
+  /** By line, counted from 1, with the text at fault. */
+  errors: { line: number; text: string; typed?: string }[];
 }
 
 /** A guild's state before an import. */
@@ -70,7 +72,8 @@ export async function planImport(
       planRow(record, columns, { plan, seen, names, present, interaction, context });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      plan.errors.push({ line: record.line, text: error.message });
+      const typed = typeof error.cause === 'string' && error.cause !== '' ? { typed: error.cause } : {};
+      plan.errors.push({ line: record.line, text: error.message, ...typed });
     }
   }
   const { maxSubscriptions } = context.settings;
@@ -87,7 +90,8 @@ function faultOf(columns: string[], t: Translate): string | null {
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
     const known = COLUMNS.map((name) => `\`${name}\``).join(t('reply.comma'));
-    return t('subscription.import.unknownColumn', { column: quoted(unknown), columns: known });
+    const reason = t('subscription.import.unknownColumn', { column: quoted(unknown), columns: known });
+    return withMeant(reason, unknown, COLUMNS, t);
   }
   const repeated = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
   return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
@@ -114,7 +118,7 @@ function planRow(record: CsvRecord, columns: string[], work: Work): void {
   const type = said('type')?.toLowerCase() || 'subscription';
   if (type === 'label') planLabel(record, said, work);
   else if (type === 'subscription') planSubscription(record, said, work);
-  else throw new UserError(t('subscription.import.type'));
+  else throw new UserError(t('subscription.import.type'), { cause: type });
 }
 
 type Said = (column: string) => string | undefined;
@@ -122,9 +126,9 @@ type Said = (column: string) => string | undefined;
 function planLabel({ line }: CsvRecord, said: Said, { plan, seen, names, present, context }: Work): void {
   const { t } = context;
   const parsed = parseAddress(said('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: said('address') });
   once(seen, `label ${parsed.address}`, line, t);
-  const name = readName(said('label') ?? '', t);
+  const name = citing(said('label') ?? '', () => readName(said('label') ?? '', t));
   oneName(names, parsed.address, name, line, t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;
@@ -135,7 +139,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const { plan, seen, names, present, interaction, context } = work;
   const { t } = context;
   const parsed = parseWatchable(said('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: said('address') });
   const { address } = parsed;
   const { channelId, picked } = channelOf(said('channel') ?? '', work);
   once(seen, `${address} ${channelId}`, line, t);
@@ -145,13 +149,15 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;
   // Channels that already get alerts are accepted; all others are checked like typed ones.
-  if (!before && !picked) throw new UserError(t('subscription.import.channel'));
+  if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: said('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
   const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention) {
-    if (!hasRole(interaction, kept.mention)) throw new UserError(t('subscription.filter.role'));
+    if (!hasRole(interaction, kept.mention)) {
+      throw new UserError(t('subscription.filter.role'), { cause: said('mention') });
+    }
     requireMention(interaction, kept.mention, channelId, t);
   }
   if (said('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
@@ -213,7 +219,7 @@ function channelOf(text: string, { interaction, context }: Work) {
     (one) => one.name.toLowerCase() === name && (TARGET_TYPES as readonly number[]).includes(one.type),
   );
   const [first] = fitting?.values() ?? [];
-  if (!first) throw new UserError(context.t('subscription.import.channel'));
+  if (!first) throw new UserError(context.t('subscription.import.channel'), { cause: text });
   if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
   return { channelId: first.id, picked: first };
 }

@@ -8,11 +8,15 @@ import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fitting } from '../shared/choices.ts';
+import { withMeant } from '../shared/meant.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 
 type Needs = ContextWith<'subscriptions' | 'tokens' | 'settings' | 'now'>;
+
+/** Unknown symbols for which a similar one is looked for: a file may name thousands. */
+const MEANT_MOST = 10;
 
 /** The tokens that a symbol can mean in one guild, and how they are shown. */
 export interface TokenBook {
@@ -28,6 +32,7 @@ export interface TokenBook {
 export async function tokenBook(guildId: string, context: Needs): Promise<TokenBook> {
   const { settings, t } = context;
   const known = await knownIn(guildId, context);
+  let unknown = 0;
   let bySymbol: Map<string | undefined, KnownToken[]> | undefined;
   const symbols = new Map(known.map(({ token, symbol }) => [token, symbol]));
 
@@ -49,7 +54,12 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
       const [only, ...others] = trusted;
       if (only && others.length === 0) return only.token;
       const symbol = quoted(typed);
-      if (!only) throw new UserError(t('subscription.token.unknown', { symbol }));
+      if (!only) {
+        // Only what is genuine: an imitation must not be suggested.
+        const sure = ++unknown > MEANT_MOST ? [] : known.filter((one) => one.cataloged || one.token === 'native');
+        const genuine = sure.flatMap(({ symbol }) => plainText(symbol) ?? []);
+        throw new UserError(withMeant(t('subscription.token.unknown', { symbol }), typed, genuine, t));
+      }
       const choices = trusted.slice(0, 5).map(({ token }) => `\`${writeAsset(token)}\``);
       throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(t('reply.comma')) }));
     },

@@ -270,13 +270,13 @@ describe('/subscription export and import', () => {
     for (const sentence of [
       /Line 3\*\*: .*EIP-55/,
       /Line 4\*\*: .*zero address/,
-      /Lines 5–6\*\*: There is no such channel.*`#alerts`, or `<#id>`/,
+      new RegExp(`Lines 5–6\\*\\*: There is no such channel.*You entered \`#nowhere\`, \`${orchid.lobby}\``),
       /Line 7\*\*: .*`22:00-07:00`/,
       /Line 8\*\*: No token is called `PEPE`/,
       /Line 9\*\*: .*same address and channel as line 2/,
       /Line 10\*\*: .*looks like a link/,
-      /Line 11\*\*: `type` must be/,
-      /Line 12\*\*: `paused` must be/,
+      /Line 11\*\*: `type` must be .*You entered `wallet`/,
+      /Line 12\*\*: `paused` must be .*You entered `perhaps`/,
       /Line 13\*\*: .*more cells than there are columns/,
       /Line 14\*\*: .*missing \*\*View Channel/,
     ]) {
@@ -296,7 +296,7 @@ describe('/subscription export and import', () => {
     const minutes = /: The time between two pings .* from 0 to `10080`/;
     const end = /: `muted-until` must be a time like/;
     const wanted = {
-      'Line 2': /: Enter the role’s ID/,
+      'Line 2': /: That isn’t a role of this server.*You entered `1100000000000088888`/,
       'Line 3': /: I never ping @everyone/,
       'Lines 4–5': minutes,
       'Lines 6–10': end,
@@ -332,7 +332,12 @@ describe('/subscription export and import', () => {
   });
 
   it.each<[string, string | Buffer, RegExp]>([
-    ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*`channel`/],
+    ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*Did you mean `channel`/],
+    [
+      'a misspelled choice',
+      `address,direction\n${A},incomming`,
+      /`direction` must be one of.*Did you mean `incoming`\? You entered `incomming`/,
+    ],
     ['a column twice', `address,label,label\n${A},x,y`, /`label` appears twice/],
     ['no header', `${A},#alerts`, /first line must contain the column names/],
     ['a quotation mark that is never closed', `address\n"${A}`, /Line 2.*never closed/],

@@ -34,7 +34,7 @@ it('warns when a labeled address could be mistaken for another known one', async
 describe('refused names', () => {
   it.each([
     ['\u200b\u2800', /no visible characters/],
-    ['claim-now.example', /looks like a link/],
+    ['claim-now.example', /You entered `claim-now.example`.*looks like a link/],
     ['x'.repeat(61), /at most 60 characters/],
   ])('refuses the name %j', async (name, reason) => {
     expect(textOf(await set(A, name))).toMatch(reason);
