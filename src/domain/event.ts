@@ -90,7 +90,11 @@ function likeness(body: string): string {
  * named here are read, so that a name such as `__proto__` does no harm.
  */
 function parseJson(text: string): unknown {
-  if (text.length > USUAL_LENGTH && /^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
+  if (text.length > USUAL_LENGTH) {
+    if (/^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
+    // No event, and a list of a megabyte of numbers would block the event loop.
+    if (/^\s*\[/.test(text)) return [];
+  }
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null) return parsed;
   const fields = parsed as Fields;

@@ -273,6 +273,13 @@ describe('a large body', () => {
       expect(parseEvent(text)).toMatchObject({ ok: false, reason: expect.stringContaining('The body is not JSON') });
   });
 
+  it('quarantines a large list without parsing it', () => {
+    const reason = 'The body is not a single JSON object.';
+    expect(parseEvent(`[${'1.5,'.repeat(5_000)}0]`)).toEqual({ ok: false, reason });
+    // It is not even read to its end.
+    expect(parseEvent(` [${'1.5,'.repeat(5_000)}`)).toEqual({ ok: false, reason });
+  });
+
   it('reads a large body of fuzzed JSON exactly as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (extra) => {
