@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
 import type { GuildShare } from '../domain/channel.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 import { FIRST_RETRY_MS } from './decide.ts';
+
+/** That the bot is in a guild is stored once in this time: a new order of a hundred roles must not be a hundred writes. */
+const STORED_MS = MINUTE;
 
 /** What tracking the bot's guilds needs. */
 interface MembershipOptions {
@@ -21,10 +24,18 @@ export type Membership = ReturnType<typeof createMembership>;
 /** Tracks which guilds the bot was removed from: channels there are unreachable. */
 export function createMembership({ store: { channels }, clock, log, retry, isClosing }: MembershipOptions) {
   const removedGuilds = new Set<string>();
+  /** When it was stored that the bot is in a guild. */
+  const storedAt = new Map<string, number>();
+
+  function setRemoved(guildId: string): void {
+    removedGuilds.add(guildId);
+    storedAt.delete(guildId);
+  }
 
   /** Stores something for a later process. A failure is only logged: this process knows, and Discord reports it again. */
   function record(writing: Promise<void>, guildId: string): void {
     writing.catch((error: unknown) => {
+      storedAt.delete(guildId);
       if (!isClosing()) log.warn({ err: error, guild: guildId }, 'cannot store whether the bot is in a server');
     });
   }
@@ -38,7 +49,7 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
     confirm: (guildId: string | null): void => void (guildId !== null && removedGuilds.delete(guildId)),
     /** The bot was removed from a guild. */
     removed(guildId: string): void {
-      removedGuilds.add(guildId);
+      setRemoved(guildId);
       const now = clock.now();
       record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), guildId);
     },
@@ -58,7 +69,11 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
     /** Permissions or channels of a guild changed, so the bot is in it. */
     changed(guildId: string, channelId?: string): void {
       removedGuilds.delete(guildId);
-      record(channels.guildReturned(guildId), guildId);
+      const now = clock.now();
+      if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= STORED_MS) {
+        storedAt.set(guildId, now);
+        record(channels.guildReturned(guildId), guildId);
+      }
       retry([guildId], channelId);
     },
     /** The bot is in exactly these guilds of a share. */
@@ -66,7 +81,7 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
       try {
         const { gone, back } = await channels.syncGuilds(new Set(guildIds), share, clock.now());
         // A 403 there means the removal, not a missing permission.
-        for (const guildId of gone) removedGuilds.add(guildId);
+        for (const guildId of gone) setRemoved(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
         if (gone.length > 0)
           log.info({ guilds: gone }, 'the bot is no longer in these servers: their data is erased after 30 days');

@@ -1,0 +1,43 @@
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { createMembership } from '../../src/delivery/membership.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const GUILD = '1';
+
+it('stores once a minute that the bot is in a server whose roles change, and at once after a removal or a fault', async () => {
+  const clock = createManualClock();
+  let stored = 0;
+  let retried = 0;
+  let fault: Error | null = null;
+  const channels = {
+    async guildReturned() {
+      stored++;
+      if (fault) throw fault;
+    },
+    guildRemoved: async () => undefined,
+  } as unknown as Store['channels'];
+  const { changed, removed } = createMembership({
+    store: { channels },
+    clock,
+    log: pino({ enabled: false }),
+    retry: () => void retried++,
+    isClosing: () => false,
+  });
+  const changes = () => {
+    for (let n = 0; n < 50; n++) changed(GUILD);
+    return stored;
+  };
+  expect([changes(), retried]).toEqual([1, 50]);
+  clock.advance(59_999);
+  expect(changes()).toBe(1);
+  clock.advance(1);
+  expect(changes()).toBe(2);
+  removed(GUILD);
+  fault = new Error('disk I/O error');
+  expect(changes()).toBe(3);
+  await new Promise(setImmediate);
+  fault = null;
+  expect(changes()).toBe(4);
+});
