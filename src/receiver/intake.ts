@@ -1,6 +1,7 @@
 import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import { QUOTA_REASONS } from '../domain/quota.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
 import type { Acks } from './acks.ts';
 import type { Admission, Ticket } from './admission.ts';
@@ -25,8 +26,9 @@ const LATE_MS = 2_000;
 const FAULT_MS = 5 * MINUTE;
 /** A disk counts as slow until no delivery was refused because of it for this long. */
 const CALM_MS = 10 * SECOND;
-/** Most bytes of bodies that wait for the disk in memory. */
+/** Most bytes of bodies that wait for the disk in memory: of all, and of the URL of one server's own project. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const OWN_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** A body that waits for its commit. */
 interface WaitingBody {
@@ -61,6 +63,15 @@ export function createIntake(options: IntakeOptions) {
   let isClosing = false;
   let commits = 0;
   let waitingBytes = 0;
+  const waitingOf = new Map<number, number>();
+
+  /** A body joins those that wait for the disk, or leaves them with a negative length. */
+  function countWaiting(scope: number, bytes: number): void {
+    const left = (waitingOf.get(scope) ?? 0) + bytes;
+    waitingBytes += bytes;
+    if (left === 0) waitingOf.delete(scope);
+    else waitingOf.set(scope, left);
+  }
 
   async function commitAll(): Promise<void> {
     try {
@@ -76,7 +87,7 @@ export function createIntake(options: IntakeOptions) {
       at - ticket.arrivedAt > LATE_MS ? 'late' : 'inTime',
     );
     for (const { onResult } of late) onResult('late');
-    for (const { body } of late) waitingBytes -= body.length;
+    for (const { ticket, body } of late) countWaiting(ticket.scope, -body.length);
     if (late.length > 0) tooSlow();
     return inTime;
   }
@@ -95,7 +106,7 @@ export function createIntake(options: IntakeOptions) {
       faults.note(error.message, false);
       return null;
     });
-    for (const { body } of group) waitingBytes -= body.length;
+    for (const { ticket, body } of group) countWaiting(ticket.scope, -body.length);
     if (ids === null) return;
     commits++;
     faults.stored();
@@ -119,6 +130,7 @@ export function createIntake(options: IntakeOptions) {
       if (isQuarantineFull(scope)) return 'quarantine-full';
       const refused = quotas.admit(scope);
       if (refused !== null) return refused;
+      if (scope !== OPERATOR_SCOPE && (waitingOf.get(scope) ?? 0) > OWN_WAITING_BYTES) return 'overload';
       const ticket = waitingBytes > MAX_WAITING_BYTES ? null : admission.open(scope);
       if (ticket === null && queue.length > 0) tooSlow();
       return ticket ?? 'overload';
@@ -127,7 +139,7 @@ export function createIntake(options: IntakeOptions) {
     /** Stores a body; calls `onResult` once it is durable or was refused. */
     store(ticket: Ticket, body: Buffer, onResult: WaitingBody['onResult']): void {
       ticket.isComplete = true;
-      waitingBytes += body.length;
+      countWaiting(ticket.scope, body.length);
       queue.push({ ticket, body, onResult });
       if (isCommitting) return;
       isCommitting = true;

@@ -2,8 +2,12 @@ import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { QuotaLimits } from '../../src/domain/quota.ts';
+import { createAcks } from '../../src/receiver/acks.ts';
+import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
 import { watchDisk } from '../../src/receiver/disk-reserve.ts';
+import { createIntake } from '../../src/receiver/intake.ts';
 import { createQuotas } from '../../src/receiver/quotas.ts';
+import type { Store } from '../../src/store/store.ts';
 import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
@@ -75,6 +79,39 @@ it('keeps the reserve of the operator’s URL from what is stored between two ch
   expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['disk-reserve', 'disk-reserve', null]);
   diskFree(1_100);
   expect(admit(OWN)).toBeNull();
+});
+
+it('refuses deliveries at a URL with 16 MiB in memory until they are stored, without an effect on others', async () => {
+  const disk = Promise.withResolvers<void>();
+  const append = async (rows: readonly unknown[]) => {
+    await disk.promise;
+    return rows.map((_, index) => index + 1);
+  };
+  const now = () => 0;
+  const intake = createIntake({
+    store: { inbox: { append } } as unknown as Pick<Store, 'inbox'>,
+    acks: createAcks(),
+    admission: createAdmission(now),
+    now,
+    isQuarantineFull: () => false,
+    quotas: createQuotas({
+      limits: { ...LIMITS, burst: 100, waiting: 100, waitingBytes: 1e9, dayBytes: 1e9 },
+      reserveBytes: 0,
+      now,
+    }),
+    onStored: () => undefined,
+    onFault: () => undefined,
+  });
+  const isOpen = (scope: number) => typeof intake.admit(scope) === 'object';
+  const body = Buffer.alloc(1024 * 1024);
+  const results = Array.from({ length: 17 }, () => {
+    const ticket = intake.admit(OWN) as Ticket;
+    return new Promise((resolve) => intake.store(ticket, body, resolve));
+  });
+  expect([OWN, OTHER, OPERATOR].map(isOpen)).toEqual([false, true, true]);
+  disk.resolve();
+  expect(new Set(await Promise.all(results))).toEqual(new Set(['stored']));
+  expect(isOpen(OWN)).toBe(true);
 });
 
 it('checks the disk every ten seconds', async () => {
