@@ -27,6 +27,7 @@ describe('private addresses', () => {
     'ff02::1',
     '::ffff:127.0.0.1',
     '::ffff:7f00:1',
+    '::7f00:1',
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     'not an address',
