@@ -55,6 +55,7 @@ export const token = {
       case 'rejected':
         throw echoing(new UserError(explain(own, answer, 'explorer')), typed, own);
       default:
+        if (answer.status === 'limited') context.coolDown.limited('explorer');
         throw new UserError(explain(own, answer, 'explorer'));
     }
   },
@@ -92,7 +93,7 @@ export const token = {
       async press(interaction, [address = ''], context) {
         const parsed = parseWatchable(address);
         if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), address, context.t);
-        await checkTarget(interaction, interaction.channelId, null, context.t);
+        await checkTarget(interaction, interaction.channelId, null, context);
         const wish = { ...DEFAULT_CHOICES, address: parsed.address, channelId: interaction.channelId };
         return watch(interaction, context, wish);
       },

@@ -1,4 +1,4 @@
-import { SECOND } from '../../src/domain/clock.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBuckets } from '../../src/domain/token-bucket.ts';
 import { UserError } from '../../src/errors.ts';
 import { ago } from './reply.ts';
@@ -9,6 +9,9 @@ const SERVER = { burst: 20, everyMs: 2 * SECOND };
 /** Limit for everybody's look-ups together: the rest of a service's capacity is for the scam checks. */
 const ALL = { burst: 30, everyMs: SECOND };
 
+/** Nobody's look-ups after the service limited one: what it still takes is for the scam checks. */
+const LIMITED_MS = MINUTE;
+
 /** The services that people can query. */
 type LookUp = 'explorer' | 'directory';
 
@@ -16,6 +19,8 @@ type LookUp = 'explorer' | 'directory';
 export interface CoolDown {
   /** Counts a look-up; returns who must wait and until when, or null. */
   take(of: LookUp, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
+  /** The service limits requests: nobody queries it for a minute. */
+  limited(of: LookUp): void;
 }
 
 /** Creates the cool-downs: per person, per server, and for all together. */
@@ -23,9 +28,12 @@ export function createCoolDown(now: () => number): CoolDown {
   const person = createBuckets(PERSON);
   const server = createBuckets(SERVER);
   const all = createBuckets(ALL);
+  const limitedAt = new Map<LookUp, number>();
   return {
     take(of, guildId, userId) {
       const at = now();
+      const until = (limitedAt.get(of) ?? Number.NEGATIVE_INFINITY) + LIMITED_MS;
+      if (at < until && until <= at + LIMITED_MS) return { who: 'all', until };
       const limits = [
         { who: 'person', buckets: person, key: `${of} ${userId}` },
         { who: 'server', buckets: server, key: `${of} ${guildId}` },
@@ -38,6 +46,7 @@ export function createCoolDown(now: () => number): CoolDown {
       for (const { buckets, key } of limits) buckets.take(key, at);
       return null;
     },
+    limited: (of) => void limitedAt.set(of, now()),
   };
 }
 

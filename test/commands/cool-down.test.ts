@@ -51,3 +51,21 @@ it('refuses /token without a look-up to the person who asked too often, with the
   await world.use('token', { address: TOKEN }, { as: seed.max });
   expect(lookUps).toBe(6);
 });
+
+it('makes no look-ups of people for a minute after the explorer limited one', async () => {
+  let [now, lookUps] = [START, 0];
+  world.services.explorer = {
+    token: async () => {
+      lookUps++;
+      return { status: 'limited' };
+    },
+  };
+  world.services.coolDown = createCoolDown(() => now);
+  for (const as of [seed.ada, seed.max]) {
+    expect(textOf(await world.use('token', { address: TOKEN }, { as }))).toContain('rate-limiting');
+  }
+  expect(lookUps).toBe(1);
+  now += 60_000;
+  await world.use('token', { address: TOKEN }, { as: seed.max });
+  expect(lookUps).toBe(2);
+});

@@ -60,7 +60,7 @@ export async function startWorld(options: WorldOptions = {}) {
     connect,
     services: {
       probeReceiver: async () => ({ status: 'reachable' as const }),
-      coolDown: { take: () => null },
+      coolDown: { take: () => null, limited: () => undefined },
       ...options.services,
     },
     environment: {
