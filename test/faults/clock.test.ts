@@ -52,6 +52,17 @@ describe('the memory of a bot', () => {
     expect(logged.filter((msg) => msg.startsWith('clock is ahead'))).toHaveLength(1);
   });
 
+  it('forgets entries of the audit log after a year', async () => {
+    await startForgetting();
+    const now = pipeline.clock.now();
+    const { audit } = pipeline.store;
+    const entry = { guildId: seed.harbor.id, userId: seed.ada, action: 'label.set', detail: {} };
+    for (const days of [366, 364]) await audit.record({ ...entry, at: now - days * DAY });
+    await pipeline.pass(HOUR, MINUTE);
+    await until(async () => (await audit.page(entry.guildId, 0, 9)).total === 1);
+    expect((await audit.page(entry.guildId, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
+  });
+
   it('posts no repeat again when the clock jumps 40 days ahead while the bot runs', async () => {
     await startForgetting();
     const event = payment();
