@@ -53,7 +53,7 @@ export const watchMessage: MessageCommand<Needs> = {
   access: 'manage',
   async execute(interaction, context) {
     const { t } = context;
-    await checkTarget(interaction, interaction.channelId, null, t);
+    await checkTarget(interaction, interaction.channelId, null, context);
     const { addresses, refused } = findAddresses(textOf(interaction));
     const there = (await context.subscriptions.list(interaction.guildId)).filter(
       ({ channelId }) => channelId === interaction.channelId,
@@ -87,7 +87,7 @@ export const watchMessage: MessageCommand<Needs> = {
 async function choose(...[interaction, , values, context]: Parameters<Menu<Needs>['choose']>): Promise<Reply> {
   const { guildId, channelId, user } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
-  await checkTarget(interaction, channelId, null, t);
+  await checkTarget(interaction, channelId, null, context);
   const { addresses, refused } = findAddresses(values.join(' '));
   const outcomes = { added: [], exists: [], full: [], crowded: [] } as Record<
     'added' | 'exists' | 'full' | 'crowded',

@@ -29,13 +29,16 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   });
 }
 
-/** Somebody with only the manager role may not see every channel, so details of subscriptions may be hidden. */
+/** Actions whose details name watched addresses. */
+const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
+
+/** Somebody with only the manager role may not see every channel, so details that name watched addresses are hidden. */
 function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, { t }: Needs): string[] {
   // A later version may have stored an action that this one has no text for.
   const words = t(`setup.audit.action.${action.replaceAll('.', '-')}` as 'setup.audit.action.setup-server', {
     defaultValue: inCode(action.replaceAll('.', ' '), '?'),
   });
-  const isShown = isWhole || !action.startsWith('subscription.');
+  const isShown = isWhole || !ABOUT_ADDRESSES.test(action);
   const text = isShown ? textOf(detail) : '';
   return [
     `**${words}** · <@${userId}> · ${moment(at)}`,

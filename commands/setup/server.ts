@@ -22,7 +22,7 @@ export async function server(interaction: CommandUse, context: Needs): Promise<R
   const changed: Partial<GuildSettings> = {};
   const channel = options.getChannel('channel');
   if (channel) {
-    await checkTarget(interaction, channel.id, channel, t);
+    await checkTarget(interaction, channel.id, channel, context);
     changed.defaultChannel = channel.id;
   }
   const role = options.get('manager')?.value;

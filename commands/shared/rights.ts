@@ -20,8 +20,10 @@ export function requireMention(asker: Asker, roleId: string | null, channelId: s
   if (roleId === null) return;
   const { guild, member, memberPermissions } = asker;
   const channel = guild?.channels.cache.get(channelId);
-  const there = channel && member instanceof GuildMember ? channel.permissionsFor(member) : null;
-  const permissions = there ?? memberPermissions;
+  const known = member instanceof GuildMember ? member : null;
+  // Rights in the channel where the command is used say nothing about another one.
+  const elsewhere = channelId === asker.channelId ? null : known?.permissions;
+  const permissions = (known && channel?.permissionsFor(known)) ?? elsewhere ?? memberPermissions;
   if (permissions?.has(PermissionFlagsBits.MentionEveryone)) return;
   if (guild?.roles.cache.get(roleId)?.mentionable === true) return;
   throw new UserError(t('subscription.mentionForbidden', { role: `<@&${roleId}>` }));

@@ -11,7 +11,8 @@ import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/disco
 import { invitation } from '../../src/discord/invitation.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { hasRoles, readFailure } from './visibility.ts';
+import type { ContextWith } from './services.ts';
+import { hasRoles, readFailure, withinRefusals } from './visibility.ts';
 
 /** A channel for alerts. */
 export const TARGET_TYPES = [
@@ -32,14 +33,19 @@ const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.Guild
  * Discord about channels that the gateway does not report, such as private threads without the bot.
  */
 export async function checkTarget(
-  ...[interaction, channelId, picked, t, isForum]: Parameters<typeof checkKnown>
+  interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
+  channelId: string,
+  picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
+  { t, now }: ContextWith<'now'>,
+  isForum = false,
 ): Promise<void> {
   checkKnown(interaction, channelId, picked, t, isForum);
   const { guild } = interaction;
   const known = guild?.channels.cache.get(channelId);
   // The library caches a private thread that came with the command, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
-  const answer = await guild.channels.fetch(channelId, { force: true }).catch(readFailure);
+  const fetch = () => guild.channels.fetch(channelId, { force: true });
+  const answer = await withinRefusals(guild, now(), fetch, () => null).catch(readFailure);
   if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 

@@ -9,6 +9,8 @@ import {
   RESTJSONErrorCodes,
 } from 'discord.js';
 import { MINUTE } from '../../src/domain/clock.ts';
+import { UserError } from '../../src/errors.ts';
+import { ago } from './reply.ts';
 import type { ContextWith } from './services.ts';
 
 /** Whether the guild's roles have arrived, which every permission depends on. */
@@ -21,33 +23,76 @@ export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 const ASK_MOST = 10;
 
 /**
- * Limits requests about channels that are hidden from the bot, per guild and period, however often people ask: Discord
- * counts each refusal, and bans the bot everywhere for too many.
+ * Limits the refused requests of people's commands, per guild and period, however often people ask: Discord counts each
+ * refusal, and bans the bot everywhere for too many.
  */
 const HIDDEN_MOST = 20;
 const HIDDEN_MS = 2 * MINUTE;
 
 /**
  * Discord's responses about a guild's channels. `hidden` channels, and private threads that the bot is `inside`: until
- * when that is valid; `asking`: requests in flight.
+ * when that is valid; `asking`: requests in flight; `others`: how many requests of other kinds are; `refusedAt`: the latest
+ * refusals.
  */
 interface Said {
   gone: Set<string>;
   hidden: Map<string, number>;
   inside: Map<string, number>;
   asking: Map<string, Promise<void>>;
+  others: number;
+  refusedAt: number[];
 }
 
 /** IDs are never reused: deleted channels stay deleted. */
 const said = new WeakMap<Guild, Said>();
+
+function saidAbout(guild: Guild): Said {
+  const known = said.get(guild);
+  if (known) return known;
+  const channels = { gone: new Set<string>(), hidden: new Map(), inside: new Map(), asking: new Map() };
+  const none: Said = { ...channels, others: 0, refusedAt: [] };
+  said.set(guild, none);
+  return none;
+}
+
+/** How many requests of people in this guild Discord may still refuse now. */
+function refusalsLeft(guild: Guild, now: number): number {
+  const known = saidAbout(guild);
+  known.refusedAt = known.refusedAt.filter((at) => at > now - HIDDEN_MS);
+  return HIDDEN_MOST - known.refusedAt.length - known.asking.size - known.others;
+}
+
+/** Throws a {@link UserError}: Discord refused too many requests of the guild. */
+export function tooManyRefusals({ t, now }: ContextWith<'now'>): never {
+  throw new UserError(t('failure.refused', { due: ago(now() + HIDDEN_MS) }));
+}
+
+/** Makes a request that Discord may refuse, unless it refused too many of this guild; `otherwise`: what then follows. */
+export async function withinRefusals<Result>(
+  guild: Guild,
+  now: number,
+  request: () => Promise<Result>,
+  otherwise: () => Result,
+): Promise<Result> {
+  if (refusalsLeft(guild, now) <= 0) return otherwise();
+  const known = saidAbout(guild);
+  known.others++;
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof DiscordAPIError && error.status === 403) known.refusedAt.push(now);
+    throw error;
+  } finally {
+    known.others--;
+  }
+}
 
 /**
  * The gateway reports all channels except closed threads, and the library does not report that the bot was removed from
  * a private thread. For those this asks Discord, ten at a time.
  */
 export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
-  const before: Said = said.get(guild) ?? { gone: new Set(), hidden: new Map(), inside: new Map(), asking: new Map() };
-  said.set(guild, before);
+  const before = saidAbout(guild);
   const { gone, hidden, inside, asking } = before;
   for (const held of [hidden, inside]) for (const [id, until] of held) if (until <= now) held.delete(id);
   const known = (id: string): Answer =>
@@ -57,6 +102,7 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
     if (answer === 'gone') gone.add(id);
     else if (answer === 'hidden') hidden.set(id, now + HIDDEN_MS);
     else if (answer !== null) inside.set(id, now + HIDDEN_MS);
+    if (answer === 'hidden') before.refusedAt.push(now);
     // As after a restart: the gateway reports the thread when the bot is added again.
     if (typeof answer === 'string') for (const { cache } of [guild.channels, guild.client.channels]) cache.delete(id);
     asking.delete(id);
@@ -67,7 +113,7 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
     return channel === undefined;
   };
   const unknown = ids.filter(isUnknown);
-  const room = Math.min(ASK_MOST, HIDDEN_MOST - hidden.size - asking.size);
+  const room = Math.min(ASK_MOST, refusalsLeft(guild, now));
   for (const id of unknown.filter((id) => !asking.has(id)).slice(0, Math.max(0, room))) asking.set(id, ask(id));
   await Promise.all(unknown.flatMap((id) => asking.get(id) ?? []));
   return new Map(ids.map((id) => [id, known(id)]));

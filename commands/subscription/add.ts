@@ -1,4 +1,4 @@
-import { type APIEmbedField, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
+import type { APIEmbedField } from 'discord.js';
 import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
@@ -14,7 +14,7 @@ import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
-import { hiddenFrom, isGone } from '../shared/visibility.ts';
+import { hiddenFrom, isGone, readFailure, withinRefusals } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
 import { nameOf } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
@@ -63,13 +63,10 @@ async function usualChannel(interaction: CommandUse, context: Needs): Promise<st
   if (defaultChannel === null) return interaction.channelId;
   if (isGone(interaction, defaultChannel)) {
     // The gateway does not report closed threads; a request does.
-    const fault = await interaction.guild!.channels.fetch(defaultChannel).then(
-      () => null,
-      (error: unknown) => (error instanceof DiscordAPIError ? error.code : null),
-    );
-    if (fault === RESTJSONErrorCodes.UnknownChannel || fault === RESTJSONErrorCodes.MissingAccess) {
-      throw new UserError(t('setup.check.defaultChannel'));
-    }
+    const guild = interaction.guild!;
+    const fetch = () => guild.channels.fetch(defaultChannel);
+    const answer = await withinRefusals(guild, context.now(), fetch, () => null).catch(readFailure);
+    if (answer === 'gone' || answer === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
   }
   // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);

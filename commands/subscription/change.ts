@@ -82,6 +82,9 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
   return Object.fromEntries(changed) as Partial<Wish>;
 }
 
+/** Who is pinged, and how often: changing these needs the right to ping. */
+export const PINGS = ['mention', 'mentionMinimum', 'mentionCooldown'] as const;
+
 /** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
 export async function save(
   interaction: CommandUse | ButtonUse | MenuUse,
@@ -91,9 +94,9 @@ export async function save(
   action: string,
 ): Promise<Subscription> {
   const { subscriptions, t } = context;
-  const { mention, channelId } = { ...before, ...change };
-  const isOtherPing = mention !== before.mention || channelId !== before.channelId;
-  if (isOtherPing) requireMention(interaction, mention, channelId, t);
+  const after = { ...before, ...change };
+  const isOtherPing = PINGS.some((key) => after[key] !== before[key]) || after.channelId !== before.channelId;
+  if (isOtherPing) requireMention(interaction, after.mention, after.channelId, t);
   const outcome = await subscriptions.change(interaction.guildId, before.id, change, {
     userId: interaction.user.id,
     at: context.now(),

@@ -16,8 +16,9 @@ import { languageOf, translator } from '../../src/languages/index.ts';
 import { fullAddress, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
+import { tooManyRefusals, withinRefusals } from '../shared/visibility.ts';
 
-type Needs = ContextWith<'settings'>;
+type Needs = ContextWith<'settings' | 'now'>;
 type Picked = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
 
 /** Discord's limit of a post's title. */
@@ -25,7 +26,7 @@ const TITLE_MOST = 100;
 
 /** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
 export function checkPlace(interaction: CommandUse, channelId: string, picked: Picked, context: Needs): Promise<void> {
-  return checkTarget(interaction, channelId, picked, context.t, forumOf(interaction, channelId) !== null);
+  return checkTarget(interaction, channelId, picked, context, forumOf(interaction, channelId) !== null);
 }
 
 /**
@@ -47,12 +48,14 @@ export async function placeFor(
   const here = translator(languageOf(server.language, interaction.guildLocale));
   const name = label === null ? shortAddress(address) : `${label} · ${shortAddress(address)}`;
   const tags = forum.flags.has(ChannelFlags.RequireTag) ? forum.availableTags.slice(0, 1).map(({ id }) => id) : [];
-  const made = forum.threads.create({
-    name: cutTo(name, TITLE_MOST),
-    autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
-    message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
-    appliedTags: tags,
-  });
+  const create = () =>
+    forum.threads.create({
+      name: cutTo(name, TITLE_MOST),
+      autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
+      message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
+      appliedTags: tags,
+    });
+  const made = withinRefusals(forum.guild, context.now(), create, () => tooManyRefusals(context));
   const { id } = await made.catch((error: unknown) => {
     if (!(error instanceof DiscordAPIError)) throw error;
     throw new UserError(t('subscription.forum.refused', { channel: `<#${channelId}>`, reason: `\`${error.code}\`` }));

@@ -14,7 +14,7 @@ import { quoted } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
-import { onlyChanged } from './change.ts';
+import { onlyChanged, PINGS } from './change.ts';
 import { citing } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
@@ -154,12 +154,11 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const called = (column: string) => column;
   const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
-  if (kept.mention !== null && kept.mention !== before?.mention) {
-    if (!hasRole(interaction, kept.mention)) {
-      throw new UserError(t('subscription.filter.role'), { cause: said('mention') });
-    }
-    requireMention(interaction, kept.mention, channelId, t);
+  if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
+    throw new UserError(t('subscription.filter.role'), { cause: said('mention') });
   }
+  const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
+  if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
   if (said('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) plan.added.push({ address, channelId, change });

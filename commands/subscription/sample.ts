@@ -4,6 +4,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { tooManyRefusals, withinRefusals } from '../shared/visibility.ts';
 import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { seenOne } from './panel.ts';
@@ -30,7 +31,9 @@ async function post(interaction: CommandUse | ButtonUse, found: Subscription, co
     const sample = context.sample(found, { language: await context.guilds.language(found.guildId), style });
     // The library sends it again without a response; Discord recognizes the repeat by the nonce.
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
-    await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
+    const send = () => interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
+    const { guild } = interaction;
+    await (guild ? withinRefusals(guild, context.now(), send, () => tooManyRefusals(context)) : send());
   } catch (error) {
     const known = interaction.guild?.channels.cache.get(found.channelId);
     const reason = error instanceof DiscordAPIError ? refusal(error, known) : null;

@@ -4,9 +4,8 @@ import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { postingHere } from '../shared/coverage.ts';
 import { explain } from '../shared/failure.ts';
-import { projectOf, urlBlock } from '../shared/project.ts';
+import { projectOf } from '../shared/project.ts';
 import { note, press, row } from '../shared/reply.ts';
-import { hasManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { addAll, isUnknownCall } from './fill.ts';
@@ -37,10 +36,12 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   const answer = await project.notification.createWebhook(url);
   if (answer.status !== 'ok') {
     await record(interaction, context, 'webhook.create.failed', { outcome: answer.status });
-    return note('danger', t('webhook.create.failed'), [
+    const lines = [
       isUnknownCall(answer) ? t('webhook.create.refused') : explain(t, answer, 'notification'),
-      ...(hasManageServer(interaction) ? [`${t('webhook.create.manual')}\n${urlBlock(url)}`] : []),
-    ]);
+      t('webhook.create.manual'),
+    ];
+    const components = [row(press(t('webhook.list.receiver'), 'setup:receiver'))];
+    return note('danger', t('webhook.create.failed'), lines, { components });
   }
   const webhook = answer.id !== null && isWebhookId(answer.id) ? answer.id : null;
   if (webhook !== null) await guilds.changeSettings(guildId, { webhook });

@@ -79,6 +79,16 @@ describe('a role to ping', () => {
     expect(pinging.map(({ channelId }) => channelId)).toEqual([harbor.alerts, harbor.whales]);
   });
 
+  it('refuses to make a role be pinged more often to somebody who could not ping it', async () => {
+    const pinging = (await world.store.subscriptions.list(harbor.id)).find(({ mention }) => mention !== null)!;
+    const often = { subscription: String(pinging.id), 'mention-cooldown': 0 };
+    expect(textOf(await world.use('subscription edit', often, noa))).toMatch(/You can’t ping/);
+    const text = `address,channel,mention-cooldown\n${pinging.address},${pinging.channelId},0`;
+    const file = { filename: 'often.csv', text };
+    expect(textOf(await world.use('subscription import', { file }, noa))).toMatch(/You can’t ping/);
+    expect(await world.store.subscriptions.list(harbor.id)).toContainEqual(pinging);
+  });
+
   it('refuses to move a subscription with a role to ping to a channel where the person could not ping it', async () => {
     const pinging = (await world.store.subscriptions.list(harbor.id)).find(({ mention }) => mention !== null)!;
     const moved = { subscription: String(pinging.id), channel: harbor.general };
@@ -130,15 +140,15 @@ describe('/setup audit', () => {
     expect(textOf(second)).toContain('Page 2');
   });
 
-  it('hides the details of subscriptions in the audit log from the manager role, and not from Manage Server', async () => {
-    await world.store.audit.record({
-      guildId: harbor.id,
-      userId: seed.ada,
-      action: 'subscription.add',
-      detail: { address: '0xhidden' },
-      at: world.clock.now() + 1e6,
-    });
-    expect(textOf(await world.use('setup audit', {}, max))).toContain('0xhidden');
+  it('hides watched addresses in the audit log from the manager role, and not from Manage Server', async () => {
+    const entries = [
+      { action: 'subscription.add', detail: { address: '0xhidden' } },
+      { action: 'webhook.fill', detail: { webhook: 'w1', addresses: ['0xhidden'] } },
+    ];
+    for (const entry of entries) {
+      await world.store.audit.record({ guildId: harbor.id, userId: seed.ada, ...entry, at: world.clock.now() + 1e6 });
+    }
+    expect(textOf(await world.use('setup audit', {}, max)).match(/0xhidden/g)).toHaveLength(2);
     const text = textOf(await world.use('setup audit', {}, noa));
     expect(text).toContain('Subscription added');
     expect(text).not.toContain('0xhidden');

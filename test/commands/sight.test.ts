@@ -1,6 +1,16 @@
-import { ChannelType, Client, type Guild, type GuildMember, PermissionFlagsBits } from 'discord.js';
+import {
+  ChannelType,
+  Client,
+  DiscordAPIError,
+  type Guild,
+  type GuildMember,
+  PermissionFlagsBits,
+  PermissionsBitField,
+} from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Asker, askAbout, hiddenFrom } from '../../commands/shared/visibility.ts';
+import { requireMention } from '../../commands/shared/rights.ts';
+import { type Asker, askAbout, hiddenFrom, withinRefusals } from '../../commands/shared/visibility.ts';
+import { translator } from '../../src/languages/index.ts';
 import { startUpstream } from '../upstream/server.ts';
 
 const GUILD = '2100000000000000001';
@@ -71,6 +81,37 @@ it('asks Discord about hidden channels at most twenty times in two minutes, howe
   expect(await ask(2 * MINUTE - 1)).toEqual([20, 20]);
   expect(await ask(2 * MINUTE)).toEqual([30, 20]);
   expect(new Set(discord.requests.map(({ url }) => url)).size).toBe(20);
+});
+
+it('makes no request that Discord may refuse after twenty refusals in two minutes, for that server only', async () => {
+  const [harbor, orchid] = [server().guild, server().guild];
+  const refusal = { code: 50_013, message: 'Missing Permissions' };
+  let asked = 0;
+  const ask = (guild: Guild, now: number) =>
+    withinRefusals(
+      guild,
+      now,
+      async () => {
+        asked++;
+        throw new DiscordAPIError(refusal, 50_013, 403, 'POST', '/messages', {});
+      },
+      () => 'not asked',
+    ).catch((error: DiscordAPIError) => error.code);
+  for (let n = 0; n < 20; n++) expect(await ask(harbor, 0)).toBe(50_013);
+  expect([await ask(harbor, 2 * 60_000 - 1), await ask(orchid, 0)]).toEqual(['not asked', 50_013]);
+  expect(asked).toBe(21);
+  expect(await ask(harbor, 2 * 60_000)).toBe(50_013);
+});
+
+it('does not count the right to ping in one channel for another, unknown one', () => {
+  const { guild, person } = server();
+  const member = person([]);
+  const memberPermissions = new PermissionsBitField(PermissionFlagsBits.MentionEveryone);
+  const asker: Asker = { guild, member, memberPermissions, channelId: OPEN! };
+  const ping = (channelId: string, who: Asker = asker) =>
+    requireMention(who, MODERATORS, channelId, translator('en-US'));
+  expect(() => ping(GONE!)).toThrow('You can’t ping');
+  expect(() => ping(GONE!, { ...asker, channelId: GONE! })).not.toThrow();
 });
 
 it('remembers that a channel is gone, and asks again after a missing response', async () => {

@@ -236,10 +236,13 @@ describe('servers without a webhook', () => {
     expect(textOf(await panel())).not.toContain('Press **Create the webhook**');
   });
 
-  it('shows the receiver URL when the service does not create webhooks', async () => {
+  it('offers the receiver URL behind its button when the service does not create webhooks', async () => {
     service.unknown.add('POST /webhook');
-    const failed = textOf(await world.press(await world.use('webhook list'), 'webhook:create'));
-    expect(failed).toContain('Webhook not created');
-    expect(failed).toContain(RECEIVER_URL);
+    const list = await world.use('webhook list');
+    expect(JSON.stringify(list)).not.toContain('/hooks/');
+    const failed = await world.press(list, 'webhook:create');
+    expect(textOf(failed)).toContain('Webhook not created');
+    expect(JSON.stringify(failed)).not.toContain('/hooks/');
+    expect(textOf(await world.press(failed, 'setup:receiver'))).toContain(RECEIVER_URL);
   });
 });
