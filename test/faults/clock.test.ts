@@ -59,7 +59,7 @@ describe('the memory of a bot', () => {
     const entry = { guildId: seed.harbor.id, userId: seed.ada, action: 'label.set', detail: {} };
     for (const days of [366, 364]) await audit.record({ ...entry, at: now - days * DAY });
     await pipeline.pass(HOUR, MINUTE);
-    await until(async () => (await audit.page(entry.guildId, 0, 9)).total === 1);
+    await until('the older entry to be forgotten', async () => (await audit.page(entry.guildId, 0, 9)).total === 1);
     expect((await audit.page(entry.guildId, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
   });
 
