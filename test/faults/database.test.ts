@@ -50,7 +50,9 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
     const damaged = readFileSync(file);
     const { code, stderr } = await startInVain(file);
     expect(code).toBe(78);
-    expect(stderr).toMatch(/^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\n$/);
+    expect(stderr).toMatch(
+      /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
+    );
     expect(readFileSync(file).equals(damaged)).toBe(true);
   },
 );
@@ -74,7 +76,7 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   const { code, stderr } = await untilStopped(bot);
   expect(code).toBe(78);
   expect(stderr).toMatch(
-    /^Ledgerbell stopped: The database .*bot\.sqlite is damaged: .*npm run restore -- <backup>\n$/,
+    /^Ledgerbell stopped: The database .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
   );
   const said = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
   expect(said).toHaveLength(1);
