@@ -378,6 +378,25 @@ describe('/subscription test', () => {
     expect(world.discord.messages(harbor.general)).toHaveLength(1);
   });
 
+  it('asks Discord for no further sample or forum post after twenty refusals in two minutes', async () => {
+    // The refusals of other tests, and then those of this one, are over.
+    const forgetRefusals = () => world.clock.advance(2 * 60_000);
+    forgetRefusals();
+    onTestFinished(forgetRefusals);
+    const { id } = await world.subscribe({ channelId: harbor.general });
+    const forum = world.discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
+    const refusal = { kind: 'error', status: 403, code: 50_013, message: 'Missing Permissions' } as const;
+    const samples = world.discord.fault({ fault: refusal, method: 'POST', channelId: harbor.general, times: 20 });
+    const posts = world.discord.fault({ fault: refusal, method: 'POST', channelId: forum, times: 1 });
+    const sample = () => world.use('subscription test', { subscription: String(id) });
+    for (let n = 0; n < 20; n++) await sample();
+    expect(samples.hits).toBe(20);
+    expect(textOf(await sample())).toContain('Discord rejected many of my requests in this server');
+    const added = await world.use('subscription add', { address: B, channel: forum });
+    expect(textOf(added)).toContain('Discord rejected many of my requests in this server');
+    expect(posts.hits).toBe(0);
+  });
+
   it('explains why Discord refuses a sample', async () => {
     const { id } = await world.subscribe({ channelId: harbor.council });
     expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/can’t post in/);
