@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSy
 import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
-import { bodiesIn, openStoreBeside, pagesOf, writeBack } from '../store/sqlite/beside.ts';
+import { beside, bodiesIn, openStoreBeside, pagesOf, writeBack } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 
 const PAGE = 4_096;
@@ -70,7 +70,10 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   const file = temporaryFile();
   const bot = await startBot(file, { LOG_LEVEL: 'info' });
   await accepted(() => bot.post('before'));
-  // Of a file that is in use, only what was written back can be damaged.
+  // Of a file that is in use, only what was written back can be damaged, and nothing may be written after that.
+  await until('the delivery is quarantined', () =>
+    beside(file, async ({ quarantine }) => (await quarantine.list()).length === 1),
+  );
   writeBack(file);
   zero(file, [...pagesOf(file, 'transfers'), ...pagesOf(file, 'inbox'), ...pagesOf(file, 'quarantine')]);
   const { code, stderr } = await untilStopped(bot);

@@ -81,8 +81,9 @@ export const pagesOf = (file: string, table: string): number[] =>
 /** Writes everything in the log back into the file. */
 export function writeBack(file: string): void {
   const db = new Database(file);
-  db.pragma('wal_checkpoint(TRUNCATE)');
+  const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true });
   db.close();
+  if (isBusy) throw new Error(`The log of ${file} was not written back: another connection was using it.`);
 }
 
 /** Whether the engine finds the file undamaged. */
