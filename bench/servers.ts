@@ -30,7 +30,6 @@ async function receiver(folder: string): Promise<string> {
     now: Date.now,
     after: systemClock.after,
     log: pino({ level: 'silent' }),
-    isQuarantineFull: () => false,
     quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
     onStored: () => undefined,
     checkSignature: () => ({ status: 'unsigned' }),

@@ -197,13 +197,13 @@ async function startOps(
   { file, store, database, lastBackup }: Data,
   { health }: Interfaces,
   { deliverer }: Sending,
-  { receiver, reach }: Receiving,
+  { receiver, storageFault, reach }: Receiving,
   gateway: Gateway,
 ): Promise<string> {
   const figures = async () => ({
     // A fault is what the other figures are read for: they do not depend on the database.
     backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS).catch(() => null),
-    isDatabaseReady: (await databasePart(database, receiver.intake.fault())).ready,
+    isDatabaseReady: (await databasePart(database, storageFault())).ready,
     syncMs: database.syncMs(),
     shards: gateway.shards(),
     files: await fileSizes(file),
@@ -217,7 +217,7 @@ async function startOps(
   });
   const sources = {
     database,
-    storageFault: receiver.intake.fault,
+    storageFault,
     gateway,
     sending: deliverer.state,
     outages: health.outages,

@@ -37,11 +37,11 @@ export async function startReceiving(
   const acks = createAcks();
   const steadyNow = steadyTime(now, elapsed);
   const admission = createAdmission(steadyNow);
-  const quarantine = createQuarantineLimit(store, log);
-  await quarantine.measure();
   const reserveBytes = config.DISK_RESERVE_MB * MEGABYTE;
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });
   quotas.load(await store.inbox.usage());
+  const quarantine = createQuarantineLimit(store, quotas, log);
+  await quarantine.measure();
   stack.defer(watchDisk({ file, reserveBytes, clock, log, onChecked: quotas.diskFree }));
 
   const router = startRouter({
@@ -77,7 +77,6 @@ export async function startReceiving(
     now: steadyNow,
     after: (ms, run) => clock.after(ms, run),
     log,
-    isQuarantineFull: quarantine.isFull,
     quotas,
     syncMs: database.syncMs,
     onStored: router.wake,
@@ -93,5 +92,6 @@ export async function startReceiving(
   const isRepeated = config.PUBLIC_URL !== undefined;
   const reach = watchReach({ probe: () => probeReceiver(publicUrl), isRepeated, clock, log });
   stack.defer(reach.close);
-  return { quarantine, quotas, router, refusedSources, badSignatures, receiver, publicUrl, reach };
+  const storageFault = () => receiver.intake.fault() ?? quarantine.fault();
+  return { quarantine, storageFault, quotas, router, refusedSources, badSignatures, receiver, publicUrl, reach };
 }

@@ -1,5 +1,5 @@
 /** Why a receiver URL takes no delivery now although others do; also the metrics' label. */
-export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve'] as const;
+export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve', 'quarantine-full'] as const;
 export type QuotaReason = (typeof QUOTA_REASONS)[number];
 
 /** What may come to the receiver URL of one server's own project. */

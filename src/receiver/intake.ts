@@ -8,7 +8,7 @@ import type { Admission, Ticket } from './admission.ts';
 import type { Quotas } from './quotas.ts';
 
 /** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
-export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing', ...QUOTA_REASONS] as const;
+export const REFUSALS = ['overload', 'busy', 'late', 'closing', ...QUOTA_REASONS] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 /**
@@ -43,8 +43,6 @@ export interface IntakeOptions {
   acks: Acks;
   admission: Admission;
   now(): number;
-  /** The scope's quarantine is full, so its deliveries are refused. */
-  isQuarantineFull(scope: number): boolean;
   quotas: Pick<Quotas, 'admit' | 'stored' | 'diskFull'>;
   /** These were stored, in order; an empty list: the response to an earlier one ended. */
   onStored(rows: InboxRow[]): void;
@@ -56,7 +54,7 @@ export interface IntakeOptions {
 
 /** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
-  const { store, acks, admission, now, isQuarantineFull, quotas, onStored, onFault, syncMs } = options;
+  const { store, acks, admission, now, quotas, onStored, onFault, syncMs } = options;
   const faults = createFaults(now, onFault);
   const queue: WaitingBody[] = [];
   let isCommitting = false;
@@ -127,7 +125,6 @@ export function createIntake(options: IntakeOptions) {
     /** Opens a ticket for a request, or returns why it is refused. */
     admit(scope: number): Ticket | Refusal {
       if (isClosing) return 'closing';
-      if (isQuarantineFull(scope)) return 'quarantine-full';
       const refused = quotas.admit(scope);
       if (refused !== null) return refused;
       if (scope !== OPERATOR_SCOPE && (waitingOf.get(scope) ?? 0) > OWN_WAITING_BYTES) return 'overload';

@@ -1,17 +1,24 @@
 import type { Logger } from 'pino';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
+import type { Quotas } from './quotas.ts';
 
 /** With this many bytes in quarantine, deliveries are refused: unreadable bodies must not fill the disk. */
 const LIMIT = { rows: 10_000, bytes: 50 * 1024 * 1024 };
 /** The same for each guild with a project of its own. */
 const OWN_LIMIT = { rows: 1_000, bytes: 5 * 1024 * 1024 };
 
-/** Knows which scopes have a full quarantine, as of the last measurement. */
-export function createQuarantineLimit({ quarantine }: Pick<Store, 'quarantine'>, log: Logger) {
+/** Measures which scopes have a full quarantine, and refuses their deliveries as of the last measurement. */
+export function createQuarantineLimit(
+  { quarantine }: Pick<Store, 'quarantine'>,
+  quotas: Pick<Quotas, 'quarantineFull'>,
+  log: Logger,
+) {
   let full: ReadonlySet<number> = new Set();
   return {
-    isFull: (scope: number): boolean => full.has(scope),
+    /** Why the operator's deliveries are refused; null: they are not. */
+    fault: (): string | null =>
+      full.has(OPERATOR_SCOPE) ? 'the quarantine of unreadable deliveries is full: npm run deadletters -- list' : null,
 
     /** Measures the quarantine; when that fails, the last measurement stays. */
     async measure(): Promise<void> {
@@ -21,8 +28,14 @@ export function createQuarantineLimit({ quarantine }: Pick<Store, 'quarantine'>,
           const limit = scope === OPERATOR_SCOPE ? LIMIT : OWN_LIMIT;
           return rows >= limit.rows || bytes >= limit.bytes;
         });
-        for (const size of over) log.error(size, 'quarantine is full: rejecting deliveries');
+        const before = full;
         full = new Set(over.map(({ scope }) => scope));
+        quotas.quarantineFull(full);
+        for (const size of over)
+          if (!before.has(size.scope)) log.error(size, 'quarantine is full: rejecting deliveries');
+        for (const scope of before) {
+          if (!full.has(scope)) log.info({ scope }, 'quarantine has room: accepting deliveries again');
+        }
       } catch (error) {
         log.warn({ err: error }, 'cannot measure the quarantine');
       }

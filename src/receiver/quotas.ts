@@ -18,7 +18,7 @@ interface Usage extends Omit<InboxUsage, 'scope'> {
 /** Limits each receiver URL, so that no server can use up what others need. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Knows how much each scope has used. The operator's scope has only a rate limit, if one is set. */
+/** Knows how much each scope has used. The operator's scope is limited only by its quarantine, and by a rate if one is set. */
 export function createQuotas(options: {
   limits: QuotaLimits;
   /** Free bytes of the disk that are kept for the operator's URL. */
@@ -30,6 +30,7 @@ export function createQuotas(options: {
   /** Free bytes of the disk at the last check, less what may have been written since. */
   let freeBytes = Number.POSITIVE_INFINITY;
   let diskFullAt = Number.NEGATIVE_INFINITY;
+  let fullQuarantines: ReadonlySet<number> = new Set();
 
   const dayOf = (at: number) => Math.floor(at / DAY);
 
@@ -61,6 +62,7 @@ export function createQuotas(options: {
 
   function excess(scope: number, usage: Usage): QuotaReason | null {
     const isOperators = scope === OPERATOR_SCOPE;
+    if (fullQuarantines.has(scope)) return 'quarantine-full';
     if (!isOperators) {
       if (freeBytes < reserveBytes || now() - diskFullAt < DISK_FULL_MS) return 'disk-reserve';
       if (usage.waiting >= limits.waiting || usage.waitingBytes >= limits.waitingBytes) return 'backlog';
@@ -108,6 +110,10 @@ export function createQuotas(options: {
     /** A commit failed because the disk is full. */
     diskFull(): void {
       diskFullAt = now();
+    },
+    /** The quarantine of these scopes is full. */
+    quarantineFull(scopes: ReadonlySet<number>): void {
+      fullQuarantines = scopes;
     },
     /** How much a scope has used, and what it may use. */
     usage(scope: number): ScopeQuota {

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
@@ -92,6 +93,19 @@ describe('/setup project', () => {
       expect(text).toMatch(/refused deliveries \(2 since the bot started, .*more than 1 per second/);
       expect(textOf(await world.use(command))).not.toMatch(/refused deliveries|1\.9 of 256/);
     }
+  });
+
+  it('is followed by why its URL refuses everything while its quarantine is full', async () => {
+    const path = new URL(urlIn(textOf(await store()))!).pathname;
+    const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
+    await quarantine(world.store, Array<string>(1_000).fill('x'), scope);
+    await world.pipeline.pass(60_000);
+    await until('the quarantine was measured', () => JSON.stringify(world.logged).includes('quarantine is full'));
+    const answer = await request(world.pipeline.app.receiver + path, { method: 'POST', body: 'x' });
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(503);
+    for (const command of ['status', 'setup check'])
+      expect(textOf(await world.use(command, {}, HERE))).toMatch(/refused deliveries \(\d+ since .*in quarantine/);
   });
 
   it('keeps signing secrets when the keys change, replaces them, and removes them with `off`', async () => {

@@ -8,6 +8,7 @@ import { backUp } from '../../src/store/sqlite/backup.ts';
 import { backupFolder } from '../../src/store/sqlite/folder.ts';
 import { trouble } from '../commands/ledger.ts';
 import { payment } from '../pipeline/harness.ts';
+import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 import { temporaryFile } from './bot.ts';
@@ -175,6 +176,17 @@ describe('the figures', () => {
       expect(now.get('ledgerbell_outbox_oldest_seconds')).toBeGreaterThan(0);
     },
   );
+
+  it('shows that the operator’s quarantine is full', async () => {
+    const { post, get, store } = await start();
+    const database = async () =>
+      (JSON.parse((await get('/readyz')).text) as { parts: Record<string, unknown> }).parts.database;
+    await quarantine(store, Array<string>(9_999).fill('x'));
+    expect([await post('x'), await database()]).toEqual([200, { ready: true }]);
+    await until('a delivery is refused', async () => (await post('x')) === 503);
+    expect((await get('/readyz')).status).toBe(503);
+    expect(await database()).toEqual({ ready: false, detail: expect.stringContaining('quarantine of unreadable') });
+  });
 
   it('shows how long a channel’s only alert has waited for Discord', async () => {
     const { post, discord, metrics } = await start();

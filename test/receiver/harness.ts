@@ -59,9 +59,9 @@ export async function openReceiver({
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const acks = createAcks();
-  const quarantine = createQuarantineLimit(store, log);
   const config = readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment });
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes: 0, now });
+  const quarantine = createQuarantineLimit(store, quotas, log);
   const receiver = await start({
     config,
     store: between(store),
@@ -73,7 +73,6 @@ export async function openReceiver({
     now,
     after,
     log,
-    isQuarantineFull: quarantine.isFull,
     quotas,
     onStored: () => undefined,
     checkSignature: createSignatureCheck((scope) => signingSecrets[scope] ?? null, now),

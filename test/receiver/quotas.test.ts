@@ -70,6 +70,15 @@ it('accepts deliveries only at the operator’s URL while the disk is almost ful
   expect(admit(OWN)).toBeNull();
 });
 
+it('refuses deliveries at each URL whose quarantine is full, the operator’s too, until it has room', () => {
+  const { quarantineFull, admit, usage, now } = open();
+  quarantineFull(new Set([OWN, OPERATOR]));
+  expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['quarantine-full', null, 'quarantine-full']);
+  expect(usage(OWN).refused).toEqual({ reason: 'quarantine-full', count: 1, at: now() });
+  quarantineFull(new Set());
+  expect([admit(OWN), admit(OPERATOR)]).toEqual([null, null]);
+});
+
 it('keeps the reserve of the operator’s URL from what is stored between two checks of the disk', () => {
   const { diskFree, stored, admit } = open();
   diskFree(1_100);
@@ -93,7 +102,6 @@ it('refuses deliveries at a URL with 16 MiB in memory until they are stored, wit
     acks: createAcks(),
     admission: createAdmission(now),
     now,
-    isQuarantineFull: () => false,
     quotas: createQuotas({
       limits: { ...LIMITS, burst: 100, waiting: 100, waitingBytes: 1e9, dayBytes: 1e9 },
       reserveBytes: 0,
