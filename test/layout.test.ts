@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '..');
 const LEVELS = [
   ['src/errors'],
   ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
-  ['src/config', 'src/store/store'],
+  ['src/config', 'src/store/store', 'src/store/rows'],
   ['src/store/sqlite', 'src/receiver', 'src/routing', 'src/delivery', 'src/discord', 'src/upstream', 'src/metrics'],
   ['commands', 'src/upkeep', 'src/work-time'],
   ['src/command-services', 'src/operator'],

@@ -11,5 +11,12 @@ export interface ChannelHead {
   since: number | null;
 }
 
+/** The reason that is recorded when a guild removed the bot. A code behind it means that Discord's response said so. */
+export const REMOVED = 'channel or server is gone';
+
 /** What one of the bot's connections has of its guilds: it is the `index`th of so many. */
 export type GuildShare = readonly [index: number, of: number];
+
+/** Whether a guild is in a share, by Discord's formula for shards. */
+export const isInShare = ([index, of]: GuildShare, guildId: string): boolean =>
+  of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);

@@ -1,10 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
-import type { ChannelHead, ChannelState, GuildShare } from '../../domain/channel.ts';
+import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
 import { noticeWriter } from './notices.ts';
-
-/** The reason that is recorded when a guild removed the bot. A code behind it means that Discord's response said so. */
-const REMOVED = 'channel or server is gone';
 
 /** Tables in which a guild's rows stay longer than 30 days. */
 const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
@@ -20,10 +17,6 @@ const guildsOf = (table: string): string =>
        UNION ALL SELECT (SELECT min(guild_id) FROM ${table} WHERE guild_id > each.guild_id) FROM each
        WHERE guild_id IS NOT NULL)
      SELECT guild_id FROM each WHERE guild_id IS NOT NULL)`;
-
-/** Discord's formula for the shard of a guild. */
-const isIn = ([index, of]: GuildShare, guildId: string): boolean =>
-  of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
 
 /** States of channels, and the notices about them. */
 export function channelStates(db: Database) {
@@ -69,7 +62,7 @@ export function channelStates(db: Database) {
     reopenGuild.run(guildId, REMOVED);
   });
   const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
-    const here = known.all().filter(({ guildId }) => isIn(share, guildId));
+    const here = known.all().filter(({ guildId }) => isInShare(share, guildId));
     const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
     const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
     // Discord's responses will show the state of their channels.

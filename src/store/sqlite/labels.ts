@@ -2,10 +2,6 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import { type Label, type LabelRefusal, MOST_LABELS } from '../../domain/guild.ts';
 
-/** A subscription's label, in a statement that reads `subscriptions`. */
-export const LABEL_OF_SUBSCRIPTION = `(SELECT name FROM labels
-  WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
-
 /** Names and unnames addresses, as part of the caller's transaction. */
 export function nameBook(db: Database) {
   const nameOf = db

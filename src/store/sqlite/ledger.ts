@@ -2,9 +2,9 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
-import type { Asset } from '../../domain/subscription.ts';
 import type { KnownToken } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
+import { knownTokens, type SeenToken } from '../rows.ts';
 import { scopeLookUp } from './projects.ts';
 
 type RecentRange = { scope: number; since: number; until: number; limit: number };
@@ -101,10 +101,7 @@ function recentReader(db: Database) {
 /** The tokens that a symbol may mean in a guild. */
 export function tokensTable(db: Database) {
   // Grouped by kind too: neither the native coin nor a token with an unknown contract has an address.
-  const seenTokens = db.prepare<
-    [string, number],
-    { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
-  >(
+  const seenTokens = db.prepare<[string, number], SeenToken>(
     `SELECT t.token, t.kind, t.token_symbol AS symbol, t.token_type AS type,
        (SELECT cataloged FROM catalog WHERE catalog.token = t.token) AS cataloged
      FROM transfers t JOIN (SELECT transfer_id FROM decisions WHERE guild_id = ? ORDER BY at DESC LIMIT ?) d
@@ -115,18 +112,6 @@ export function tokensTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
   return {
-    known(guildId: string): KnownToken[] {
-      const found = new Map<Asset, KnownToken>();
-      for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {
-        const asset = kind === 'native' ? 'native' : token;
-        if (asset === null) continue;
-        const named = asset === 'native' ? type : symbol;
-        found.set(asset, { token: asset, symbol: named, cataloged: cataloged === 1, seen: true });
-      }
-      for (const { token, symbol } of catalogued.all(MOST_TOKENS)) {
-        if (!found.has(token)) found.set(token, { token, symbol, cataloged: true, seen: false });
-      }
-      return [...found.values()];
-    },
+    known: (guildId: string): KnownToken[] => knownTokens(seenTokens.all(guildId, LATEST), catalogued.all(MOST_TOKENS)),
   };
 }

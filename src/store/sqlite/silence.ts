@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
 import type { Silence, SilenceRule } from '../../domain/silence.ts';
-import { LABEL_OF_SUBSCRIPTION } from './labels.ts';
+import { LABEL_OF_SUBSCRIPTION } from '../rows.ts';
 import { noticeWriter } from './notices.ts';
 import { scopeLookUp } from './projects.ts';
 

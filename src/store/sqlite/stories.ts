@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { ChannelState } from '../../domain/channel.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../domain/history.ts';
-import type { Perspective } from '../../domain/subscription.ts';
+import type { Story, StoryDecision } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import type { Warning } from '../../domain/warning.ts';
+import { type StoryAlertRow, toStoryAlert } from '../rows.ts';
 import { gathering } from './due.ts';
 
 interface TransactionRow {
@@ -23,21 +21,6 @@ interface TransferRow {
   reorganised: 0 | 1;
   seenAt: number;
   data: string;
-}
-
-type MessageRow = NonNullable<StoryAlert['message']>;
-
-interface AlertRow
-  extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>,
-    MessageRow {
-  warnings: string;
-  matches: string;
-  batchId: number | null;
-  channelState: ChannelState | null;
-  channelDueAt: number;
-  channelReason: string | null;
-  deadReason: string | null;
-  deadAt: number | null;
 }
 
 /** What happened to single transfers. Every method stays within one guild. */
@@ -66,7 +49,7 @@ export function storyReader(db: Database) {
      WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
   );
   // A transfer may be posted in a thousand channels, each with twenty thousand others. This must not read them all.
-  const alerts = db.prepare<[string, number, string], AlertRow>(
+  const alerts = db.prepare<[string, number, string], StoryAlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
        b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
        coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
@@ -94,7 +77,9 @@ export function storyReader(db: Database) {
       own,
       deliveries: deliveries.all(row.id),
       decisions: decisions.all(row.id, guildId),
-      alerts: alerts.all(txHash, row.id, guildId).map((alert) => toAlert(alert, gatheredUntil(alert.channelId, now))),
+      alerts: alerts
+        .all(txHash, row.id, guildId)
+        .map((alert) => toStoryAlert(alert, gatheredUntil(alert.channelId, now))),
     };
   }
 
@@ -113,27 +98,5 @@ export function storyReader(db: Database) {
       });
       return { total: rows[0]?.total ?? 0, first };
     },
-  };
-}
-
-function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
-  const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
-  const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;
-  return {
-    channelId,
-    createdAt,
-    state,
-    hold,
-    dueAt,
-    discardedAt,
-    warnings: JSON.parse(row.warnings) as Warning[],
-    perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
-    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together },
-    channel:
-      row.channelState === null
-        ? null
-        : { state: row.channelState, dueAt: row.channelDueAt, reason: row.channelReason },
-    gatheredUntil,
-    dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt! },
   };
 }

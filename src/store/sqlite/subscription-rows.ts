@@ -1,58 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { NewSubscription, SubscriptionChange } from '../../domain/subscription.ts';
-import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Subscription } from '../../domain/subscription.ts';
-import { LABEL_OF_SUBSCRIPTION } from './labels.ts';
-
-/** A row of the table: a subscription with its flags as numbers and its filters as JSON. */
-export interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
-  paused: 0 | 1;
-  watchSilence: 0 | 1;
-  filters: string;
-}
-
-/** Every column by its name in {@link Subscription}. */
-const COLUMN_OF: Record<keyof Subscription, string> = {
-  id: 'id',
-  guildId: 'guild_id',
-  channelId: 'channel_id',
-  address: 'address',
-  label: LABEL_OF_SUBSCRIPTION,
-  direction: 'direction',
-  kind: 'kind',
-  minimum: 'minimum',
-  token: 'token',
-  mention: 'mention',
-  paused: 'paused',
-  mutedUntil: 'muted_until',
-  createdBy: 'created_by',
-  createdAt: 'created_at',
-  filters: 'filters',
-  digest: 'digest',
-  quiet: 'quiet',
-  mentionMinimum: 'mention_minimum',
-  mentionCooldown: 'mention_cooldown',
-  mentionedAt: 'mentioned_at',
-  watchSilence: 'watch_silence',
-  style: 'style',
-  lastEventAt: 'last_event_at',
-};
-export const columns = (keys: readonly string[]) =>
-  keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
-export const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
-
-const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
-
-// Subscriptions without filters share one object, so a message between threads contains it once.
-export const toFilters = (text: string): Filters =>
-  UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
-
-export const fromRow = (row: Row): Subscription => ({
-  ...row,
-  paused: row.paused === 1,
-  watchSilence: row.watchSilence === 1,
-  filters: toFilters(row.filters),
-});
+import { DEFAULT_CHOICES, type Subscription } from '../../domain/subscription.ts';
+import {
+  type SubscriptionRow as Row,
+  SELECT_SUBSCRIPTIONS as SELECT,
+  SUBSCRIPTION_COLUMNS,
+  toFilters,
+} from '../rows.ts';
 
 /** A value that SQLite accepts. */
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
@@ -77,7 +32,7 @@ export function subscriptionRows(db: Database) {
   const { label: _, ...stored } = DEFAULT_CHOICES;
   const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(stored)] as const;
   const insert = db.prepare(
-    `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
+    `INSERT INTO subscriptions (${given.map((key) => SUBSCRIPTION_COLUMNS[key as keyof Subscription]).join(', ')})
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
 
@@ -92,7 +47,7 @@ export function subscriptionRows(db: Database) {
     const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
     if (keys.length === 0) return;
     const values = keys.map((key) => toColumn(changed[key]!));
-    const sql = `UPDATE subscriptions SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE id = ?`;
+    const sql = `UPDATE subscriptions SET ${keys.map((key) => `${SUBSCRIPTION_COLUMNS[key]} = ?`).join(', ')} WHERE id = ?`;
     const statement = updates.get(sql) ?? db.prepare(sql);
     updates.set(sql, statement);
     statement.run(...values, id);

@@ -2,9 +2,16 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { LabelRefusal } from '../../domain/guild.ts';
 import type { Filters, NewSubscription, Subscription, SubscriptionChange, Watcher } from '../../domain/subscription.ts';
+import {
+  type SubscriptionRow as Row,
+  SELECT_SUBSCRIPTIONS as SELECT,
+  selected,
+  toFilters,
+  toSubscription,
+} from '../rows.ts';
 import { nameBook } from './labels.ts';
 import { importTable } from './subscription-import.ts';
-import { type Author, columns, fromRow, type Row, SELECT, subscriptionRows, toFilters } from './subscription-rows.ts';
+import { type Author, subscriptionRows } from './subscription-rows.ts';
 import { tokenMuteTable } from './token-mutes.ts';
 
 /**
@@ -15,7 +22,7 @@ export function watcherLookUp(db: Database): () => (address: AddressText) => Wat
   const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
   keys.push('paused', 'mutedUntil', 'filters', 'digest', 'quiet');
   const byAddress = db.prepare<[string], Omit<Watcher, 'paused' | 'filters'> & Pick<Row, 'paused' | 'filters'>>(
-    `SELECT ${columns(keys)} FROM subscriptions WHERE address = ?`,
+    `SELECT ${selected(keys)} FROM subscriptions WHERE address = ?`,
   );
   return () => {
     const known = new Map<string, Filters>();
@@ -25,7 +32,7 @@ export function watcherLookUp(db: Database): () => (address: AddressText) => Wat
       return filters;
     };
     return (address) =>
-      byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: filtersOf(row.filters) }));
+      byAddress.all(address).map((row) => ({ ...row, paused: Boolean(row.paused), filters: filtersOf(row.filters) }));
   };
 }
 
@@ -42,7 +49,7 @@ export function subscriptionsTable(db: Database) {
 
   const add = db.transaction((subscription: NewSubscription, limit: number, channelsPerAddress: number) => {
     const existing = rows.same(subscription.address, subscription.channelId);
-    if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
+    if (existing) return { status: 'exists' as const, subscription: toSubscription(existing) };
     if (rows.count(subscription.guildId) >= limit) return { status: 'full' as const };
     if (rows.channelsOf(subscription.address, subscription.guildId) >= channelsPerAddress)
       return { status: 'crowded' as const };
@@ -52,7 +59,7 @@ export function subscriptionsTable(db: Database) {
     const id = rows.insertOne(subscription);
     return {
       status: 'added' as const,
-      subscription: fromRow(rows.one(guildId, id)!),
+      subscription: toSubscription(rows.one(guildId, id)!),
       before: named?.before ?? null,
     };
   });
@@ -72,22 +79,22 @@ export function subscriptionsTable(db: Database) {
     if (!before) return { status: 'missing' as const };
     const { channelId } = changed;
     const existing = channelId === undefined ? undefined : rows.same(before.address, channelId);
-    if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
+    if (existing && existing.id !== id) return { status: 'exists' as const, subscription: toSubscription(existing) };
     const refusal = rename(before, changed.label, by ?? { userId: before.createdBy, at: before.createdAt });
     if (refusal) return refusal;
     rows.changeOne(before, changed);
-    return { status: 'changed' as const, subscription: fromRow(rows.one(guildId, id)!) };
+    return { status: 'changed' as const, subscription: toSubscription(rows.one(guildId, id)!) };
   });
 
   return {
     add: (subscription: NewSubscription, limit: number, channelsPerAddress = Number.POSITIVE_INFINITY) =>
       add.immediate(subscription, limit, channelsPerAddress),
 
-    list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(fromRow),
+    list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(toSubscription),
 
     get(guildId: string, id: number): Subscription | null {
       const row = rows.one(guildId, id);
-      return row ? fromRow(row) : null;
+      return row ? toSubscription(row) : null;
     },
 
     change: (guildId: string, id: number, changed: SubscriptionChange, by?: Author) =>
@@ -103,6 +110,6 @@ export function subscriptionsTable(db: Database) {
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 
     watching: (addresses: string[]): Subscription[] =>
-      addresses.flatMap((address) => byAddress.all(address)).map(fromRow),
+      addresses.flatMap((address) => byAddress.all(address)).map(toSubscription),
   };
 }
