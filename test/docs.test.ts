@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { commands } from '../commands/index.ts';
 import { COLUMNS } from '../commands/subscription/file.ts';
 import { makeSite } from '../docs/site/make.ts';
@@ -161,9 +161,9 @@ describe('the site', () => {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   const files = makeSite(folder);
   const html = (file: string): string => readFileSync(join(folder, file), 'utf8');
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   it('has every page of the documentation', () => {
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const paths = PAGES.filter((page) => page.startsWith('docs/')).map((page) =>
       page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html'),
     );
@@ -178,6 +178,24 @@ describe('the site', () => {
       }
     }
     expect(broken, 'links that lead nowhere').toEqual([]);
+  });
+
+  it('draws each Mermaid diagram with all its words, and loads nothing from elsewhere', () => {
+    const pages = PAGES.filter((page) => page.startsWith('docs/') && read(page).includes('```mermaid'));
+    const codes = pages
+      .flatMap((page) => read(page).split('```mermaid\n').slice(1))
+      .map((rest) => rest.split('```')[0]!);
+    const drawn = files.filter((name) => name.endsWith('.svg') && /-\d+\.svg$/.test(name)).map(html);
+    expect([codes.length > 1, drawn.length]).toEqual([true, codes.length]);
+    const labels = codes.join('\n').matchAll(/\["([^"]+)"\]|participant \w+ as (.+)/g);
+    for (const [, box, participant] of labels) {
+      const label = box ?? participant!;
+      expect(
+        drawn.some((svg) => svg.includes(`>${label}<`)),
+        label,
+      ).toBe(true);
+    }
+    expect(drawn.join('').match(/https?:[^"')]*/g)).toEqual(drawn.map(() => 'http://www.w3.org/2000/svg'));
   });
 });
 

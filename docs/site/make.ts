@@ -19,12 +19,20 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 export function makeSite(folder: string): string[] {
   const sections: Section[] = sectionsOf(read(INDEX), INDEX);
   rmSync(folder, { recursive: true, force: true });
-  const made = pathsOfSite(ROOT, INDEX).map((path) => {
+  const made = pathsOfSite(ROOT, INDEX).flatMap((path) => {
     const target = targetOf(path);
     mkdirSync(dirname(join(folder, target)), { recursive: true });
-    if (target === path) cpSync(join(ROOT, path), join(folder, target));
-    else writeFileSync(join(folder, target), pageOf({ path, text: read(path), sections }));
-    return target;
+    if (target === path) {
+      cpSync(join(ROOT, path), join(folder, target));
+      return target;
+    }
+    const { page, diagrams } = pageOf({ path, text: read(path), sections });
+    writeFileSync(join(folder, target), page);
+    const drawn = diagrams.map(({ name, svg }) => {
+      writeFileSync(join(folder, dirname(target), name), svg);
+      return join(dirname(target), name);
+    });
+    return [target, ...drawn];
   });
   // The address of the folder itself leads to the index.
   writeFileSync(

@@ -1,5 +1,6 @@
 import { posix, resolve } from 'node:path';
 import { Marked, type Tokens } from 'marked';
+import { drawDiagram } from './diagram.ts';
 import { pageAt, resolveFrom, type Section, targetOf } from './paths.ts';
 
 export type { Section };
@@ -23,11 +24,22 @@ function linkBetween(from: string, to: string): string {
   return posix.relative(posix.dirname(targetOf(from)), targetOf(pageAt(ROOT, to)));
 }
 
-/** The inside of a page: its HTML and its second-level headings. */
-function contentOf(path: string, text: string): { html: string; headings: { id: string; title: string }[] } {
+/** The inside of a page: its HTML, its second-level headings, and its diagrams as SVG files beside it. */
+interface Content {
+  html: string;
+  headings: { id: string; title: string }[];
+  diagrams: { name: string; svg: string }[];
+}
+
+function contentOf(path: string, text: string): Content {
   if (!path.endsWith('.md'))
-    return { html: `<h1>${escapeHtml(path)}</h1><pre><code>${escapeHtml(text)}</code></pre>`, headings: [] };
-  const headings: { id: string; title: string }[] = [];
+    return {
+      html: `<h1>${escapeHtml(path)}</h1><pre><code>${escapeHtml(text)}</code></pre>`,
+      headings: [],
+      diagrams: [],
+    };
+  const headings: Content['headings'] = [];
+  const diagrams: Content['diagrams'] = [];
   const leading = (href: string): string => {
     if (/^[a-z]+:/.test(href)) return href;
     const { path: to, anchor } = resolveFrom(path, href);
@@ -48,6 +60,13 @@ function contentOf(path: string, text: string): { html: string; headings: { id: 
         const source = escapeHtml(leading(href));
         return `<a class="picture" href="${source}"><img src="${source}" alt="${escapeHtml(alt)}" loading="lazy"></a>`;
       },
+      code({ lang, text: code }: Tokens.Code) {
+        if (lang !== 'mermaid') return false;
+        const name = `${posix.basename(path, '.md')}-${diagrams.length + 1}.svg`;
+        diagrams.push({ name, svg: drawDiagram(code) });
+        const alt = `Diagram: ${headings.at(-1)?.title ?? name}`;
+        return `<div class="diagram"><a href="${name}"><img src="${name}" alt="${alt}"></a></div>\n`;
+      },
       table(token: Tokens.Table) {
         const row = (cells: Tokens.TableCell[], tag: string): string =>
           `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
@@ -56,12 +75,12 @@ function contentOf(path: string, text: string): { html: string; headings: { id: 
       },
     },
   });
-  return { html: marked.parse(text, { async: false }), headings };
+  return { html: marked.parse(text, { async: false }), headings, diagrams };
 }
 
-/** A whole page of the site. */
-export function pageOf({ path, text, sections }: { path: string; text: string; sections: Section[] }): string {
-  const { html, headings } = contentOf(path, text);
+/** A whole page of the site, and its diagrams, which belong beside it. */
+export function pageOf({ path, text, sections }: { path: string; text: string; sections: Section[] }) {
+  const { html, headings, diagrams } = contentOf(path, text);
   const title = (/^# (.+)$/m.exec(text)?.[1] ?? path).replaceAll('`', '');
   const here = `<ul>${headings.map((one) => `<li><a href="#${one.id}">${one.title}</a></li>`).join('')}</ul>`;
   const itemOf = ({ title: name, path: to }: Section['pages'][number]): string =>
@@ -74,7 +93,7 @@ export function pageOf({ path, text, sections }: { path: string; text: string; s
   const isListed = sections.some(({ pages }) => pages.some((one) => one.path === path));
   const own = isListed || headings.length === 0 ? '' : `<h2>On this page</h2>${here}`;
   const root = posix.relative(posix.dirname(targetOf(path)), '.') || '.';
-  return `<!doctype html>
+  const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -92,4 +111,5 @@ ${html}
 </main>
 </html>
 `;
+  return { page, diagrams };
 }
