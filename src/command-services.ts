@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createCoolDown } from '../commands/shared/cool-down.ts';
 import { createGuildQueue } from '../commands/shared/guild-queue.ts';
@@ -19,20 +18,19 @@ import type { InterfaceHealth } from './upstream/health.ts';
 import type { ProjectKeys } from './upstream/project-client.ts';
 import { createProjects, type Projects, resealProjects } from './upstream/projects.ts';
 
-/** Opens the guilds' own projects; the key that seals them comes from the environment or lies beside the database. */
+/** Opens the guilds' own projects; the key that seals them comes from the environment or from `keyFile`. */
 export async function openProjects(
   config: Config,
   options: {
     store: Store;
-    file: string;
+    keyFile: string;
     health: InterfaceHealth;
     onTokens(): Promise<void>;
     now(): number;
     log: Logger;
   },
 ): Promise<Projects> {
-  const { store, file, health, onTokens, now, log } = options;
-  const keyFile = join(dirname(file), 'secrets.key');
+  const { store, keyFile, health, onTokens, now, log } = options;
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);

@@ -113,6 +113,19 @@ function add(blocks: BlockList, entry: string): boolean {
   }
 }
 
+const ROLES = ['receive', 'work'] as const;
+const roles = z
+  .string()
+  .transform(split)
+  .refine(
+    (list): list is (typeof ROLES)[number][] =>
+      list.length > 0 && list.every((role) => (ROLES as readonly string[]).includes(role)),
+    'must be receive, work, or both: receive,work',
+  );
+
+/** Whether a database's URL is that of a Postgres. */
+export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
+
 /** One entry per variable; `.env.example` names exactly these. */
 const schema = z.object({
   DISCORD_TOKEN: z.preprocess(given, credential('the bot token from the Discord developer portal')),
@@ -126,12 +139,13 @@ const schema = z.object({
     // `sqlite:` is optional. Two slashes are refused, because they could mean a host or the root.
     z
       .string()
-      .regex(
-        /^(sqlite:(?!\/\/[^/])|(?!\w+:))./,
-        'must be sqlite: and a path, like sqlite:data/ledgerbell.sqlite or sqlite:/srv/ledgerbell.sqlite',
+      .refine(
+        (value) => (isPostgres(value) ? URL.canParse(value) : /^(sqlite:(?!\/\/[^/])|(?!\w+:))./.test(value)),
+        'must be sqlite: and a path, like sqlite:data/ledgerbell.sqlite, or a URL like postgres://ledgerbell@db.example/ledgerbell (@ and / before the host as %40 and %2F)',
       ),
     'sqlite:data/ledgerbell.sqlite',
   ),
+  ROLES: withDefault(roles, 'receive,work'),
   BACKUP_DIR: optional(z.string().transform((value) => resolve(value))),
   BACKUP_KEEP: withDefault(count(1), '7'),
   SECRETS_KEY: optional(keys),
@@ -199,7 +213,7 @@ export function readConfig(environment: Environment): Config {
   const parsed = schema.safeParse(environment);
   const marked = Object.keys(environment).find((name) => name.startsWith('\uFEFF'));
   const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
-  faults.push(...halfProject(environment), ...overlap(environment), ...onePort(environment));
+  faults.push(...halfProject(environment), ...overlap(environment), ...onePort(environment), ...oneRole(environment));
   if (marked !== undefined) {
     faults.push(`${marked.slice(1)}: .env starts with a byte order mark; save it as UTF-8 without one`);
   }
@@ -266,6 +280,16 @@ function onePort(environment: Environment): string[] {
   const isOne = HOST === OPS_HOST || includes(HOST, OPS_HOST) || includes(OPS_HOST, HOST);
   if (PORT === 0 || PORT !== OPS_PORT || !isOne) return [];
   return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
+}
+
+/** The one process of an SQLite file does everything. */
+function oneRole(environment: Environment): string[] {
+  const both = schema.pick({ DATABASE_URL: true, ROLES: true }).safeParse(environment);
+  if (!both.success || isPostgres(both.data.DATABASE_URL)) return [];
+  if (ROLES.every((role) => both.data.ROLES.includes(role))) return [];
+  return [
+    'ROLES: with an SQLite file one process does everything; leave it out, or set DATABASE_URL to postgres://… to run several',
+  ];
 }
 
 /** Proxies that are also sources. If one of the lists is invalid, nothing is compared. */

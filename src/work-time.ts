@@ -62,3 +62,6 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
     since: (ms: number): number => workedSince(clock.now(), ms, pauses),
   };
 }
+
+/** Knows when the bot could work. */
+export type WorkTime = Awaited<ReturnType<typeof openWorkTime>>;

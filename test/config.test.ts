@@ -40,6 +40,7 @@ it('has the fixed defaults', () => {
     OPS_HOST: '127.0.0.1',
     OPS_PORT: 9464,
     DATABASE_URL: 'sqlite:data/ledgerbell.sqlite',
+    ROLES: ['receive', 'work'],
     RECEIVER_SOURCE_CHECK: 'enforce',
     EXPLORER_ADDRESS_PARAM: 'contractaddress',
     MAX_SUBSCRIPTIONS: 1_000,
@@ -96,7 +97,7 @@ describe('a wrong environment', () => {
       RECEIVER_SOURCES: '1.2.3.4, not-an-ip',
       NOTIFICATION_API_SECRET: 'hush-hush',
       SECRETS_KEY: 'c2hvcnQ=',
-      DATABASE_URL: 'postgres://user:password@host/db',
+      DATABASE_URL: 'mysql://user:password@host/db',
     });
     for (const key of ['DISCORD_TOKEN', 'PORT', 'RECEIVER_TOKEN', 'RECEIVER_SOURCES', 'SECRETS_KEY', 'DATABASE_URL']) {
       expect(message).toContain(`- ${key}:`);
@@ -185,6 +186,21 @@ describe('a wrong environment', () => {
     const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
     expect(message).toMatch(/PUBLIC_URL: must not contain \/hooks.*like https:\/\/bot\.example$/m);
     expect(message).not.toContain('hush-hush');
+  });
+
+  it('refuses a role that is unknown, and a single one where there is one process', () => {
+    const several = { DISCORD_TOKEN: 't', DATABASE_URL: 'postgres://bell:hush-hush@db.example/bell' };
+    expect(readConfig({ ...several, ROLES: 'receive' }).ROLES).toEqual(['receive']);
+    expect(readConfig(several).ROLES).toEqual(['receive', 'work']);
+    expect(faults({ ...several, ROLES: 'receive,send' })).toMatch(
+      /ROLES: must be receive, work, or both: receive,work$/m,
+    );
+    expect(faults({ DISCORD_TOKEN: 't', ROLES: 'work' })).toMatch(
+      /ROLES: with an SQLite file one process does everything; leave it out, or set DATABASE_URL to postgres:/,
+    );
+    const message = faults({ ...several, DATABASE_URL: 'postgres://bell:hush#hush@db.example:port/bell' });
+    expect(message).toMatch(/DATABASE_URL: must be .* a URL like postgres:\/\/ledgerbell@db\.example\/ledgerbell/);
+    expect(message).not.toContain('hush');
   });
 
   it('refuses a database path that may or may not begin at the root', () => {

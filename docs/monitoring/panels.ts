@@ -206,6 +206,12 @@ export const SECTIONS: readonly Section[] = [
         targets: [['ledgerbell_database_ready', 'ready']],
       },
       {
+        title: 'Working process',
+        about: 'ledgerbell_working',
+        unit: 'bool_yes_no',
+        targets: [['ledgerbell_working', '{{instance}}']],
+      },
+      {
         title: 'Last sync',
         about: 'ledgerbell_last_sync_seconds',
         unit: seconds,

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { type Config, databaseFile } from '../config.ts';
+import { dirname, join } from 'node:path';
+import { type Config, databaseFile, isPostgres } from '../config.ts';
+import { ConfigError } from '../errors.ts';
 import { assertListenable } from '../receiver/listen.ts';
 import { openPathTokens } from '../receiver/paths.ts';
 import { type OpenStore, openStore, type StoreListener } from '../store/sqlite/client.ts';
 import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
-import { openWorkTime } from '../work-time.ts';
 import { logMigration } from './migration-progress.ts';
 import type { Parts } from './parts.ts';
 
@@ -14,7 +15,8 @@ export type Data = Awaited<ReturnType<typeof openData>>;
 
 /** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
 export async function openData(parts: Parts, given: OpenStore | undefined, listener: StoreListener | undefined) {
-  const { config, log, clock, now, elapsed, stack } = parts;
+  const { config, log, clock, now, stack } = parts;
+  if (isPostgres(config.DATABASE_URL)) throw new ConfigError('DATABASE_URL: Postgres is not supported yet.');
   const file = databaseFile(config);
   if (!given && !existsSync(file)) await assertStartable(config);
   const database = given ?? (await openDatabase(file, parts, listener));
@@ -24,9 +26,10 @@ export async function openData(parts: Parts, given: OpenStore | undefined, liste
   stack.defer(() => backups?.close());
   return {
     file,
+    /** The key that seals guilds' projects lies there, unless the environment has it. */
+    keyFile: join(dirname(file), 'secrets.key'),
     database,
     store,
-    workTime: await openWorkTime({ store, clock, elapsed, log }),
     tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN, now }),
     lastBackup: () => backups?.last() ?? null,
   };

@@ -3,6 +3,7 @@ import type { Interface, Outage } from '../domain/upstream.ts';
 import type { Readiness } from '../receiver/ops.ts';
 import type { Unreachable } from '../receiver/reach.ts';
 import type { OpenStore } from '../store/sqlite/client.ts';
+import type { Working } from './working.ts';
 
 type Part = Readiness[string];
 
@@ -14,8 +15,8 @@ export interface ReadinessSources {
   database: OpenStore;
   /** Why deliveries cannot be stored; null: they can. */
   storageFault(): string | null;
-  gateway: { state(): string; shards(): ReadonlyMap<number, boolean> };
-  sending(): { authorized: boolean; breaker: boolean };
+  /** What sends and serves commands; null: another process does. */
+  working(): Pick<Working, 'gateway' | 'deliverer'> | null;
   outages(): ReadonlyMap<Interface, Outage>;
   unreachable(): Unreachable | null;
   now(): number;
@@ -23,10 +24,10 @@ export interface ReadinessSources {
 
 /** Reads whether each part can do its work, and why not. */
 export async function readReadiness(sources: ReadinessSources): Promise<Readiness> {
+  const working = sources.working();
   return {
     database: await databasePart(sources.database, sources.storageFault()),
-    discord: discordPart(sources.gateway),
-    sending: sendingPart(sources.sending()),
+    ...(working && { discord: discordPart(working.gateway), sending: sendingPart(working.deliverer.state()) }),
     interfaces: interfacesPart(sources.outages(), sources.now()),
     publicUrl: reachPart(sources.unreachable(), sources.now()),
   };
@@ -51,7 +52,7 @@ export async function databasePart({ store, check }: OpenStore, fault: string | 
   return fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` };
 }
 
-function discordPart({ state, shards }: ReadinessSources['gateway']): Part {
+function discordPart({ state, shards }: Working['gateway']): Part {
   const present = state();
   return present === 'ready' ? { ready: true } : { ready: false, detail: present + awayShards(shards()) };
 }
@@ -62,7 +63,7 @@ function awayShards(shards: ReadonlyMap<number, boolean>): string {
   return away.length === 0 || away.length === shards.size ? '' : `: shard ${away.join(', ')} of ${shards.size}`;
 }
 
-function sendingPart({ authorized, breaker }: ReturnType<ReadinessSources['sending']>): Part {
+function sendingPart({ authorized, breaker }: ReturnType<Working['deliverer']['state']>): Part {
   if (authorized && !breaker) return { ready: true };
   return { ready: false, detail: authorized ? 'held back after refusals' : 'Discord refuses the token' };
 }

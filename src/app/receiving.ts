@@ -1,5 +1,6 @@
 import { MEGABYTE, quotaLimits } from '../config.ts';
 import { steadyTime } from '../domain/clock.ts';
+import type { InboxRow } from '../domain/inbox.ts';
 import { mostConnections, readLimits } from '../limits.ts';
 import { createAcks } from '../receiver/acks.ts';
 import { createAdmission } from '../receiver/admission.ts';
@@ -12,26 +13,19 @@ import { watchReach } from '../receiver/reach.ts';
 import { rememberRefusedSources } from '../receiver/refused-sources.ts';
 import { createSignatureCheck } from '../receiver/signature.ts';
 import { startReceiver } from '../receiver/start.ts';
-import { startRouter } from '../routing/route.ts';
-import { createTokenCatalog } from '../routing/token-catalog.ts';
-import type { Explorer } from '../upstream/explorer.ts';
 import type { Projects } from '../upstream/projects.ts';
 import type { Data } from './data.ts';
 import type { Parts } from './parts.ts';
-import type { Sending } from './sending.ts';
 
-/** The parts that a delivery goes through. */
+/** The parts that take deliveries. */
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
 
-/**
- * Starts the way of a delivery: receiver → inbox → router → outbox. The router is made first, because the receiver wakes
- * it; both share what the router must know of open requests.
- */
+/** Starts what takes deliveries and stores them; `onStored` is called with each that was, and when a response ended. */
 export async function startReceiving(
   parts: Parts,
   { file, database, store, tokens }: Data,
-  { deliverer }: Pick<Sending, 'deliverer'>,
-  { projects, explorer }: { projects: Projects; explorer: Pick<Explorer, 'token'> | null },
+  { projects }: { projects: Projects },
+  onStored: (rows: InboxRow[]) => void,
 ) {
   const { config, log, clock, now, elapsed, counts, stack } = parts;
   const acks = createAcks();
@@ -43,25 +37,6 @@ export async function startReceiving(
   const quarantine = createQuarantineLimit(store, quotas, log);
   await quarantine.measure();
   stack.defer(watchDisk({ file, reserveBytes, clock, log, onChecked: quotas.diskFree }));
-
-  const router = startRouter({
-    store,
-    now,
-    log,
-    ackedAt: acks.ackedAt,
-    isReceiverBusy: admission.isBusy,
-    operatorProject: projects.operatorId,
-    catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
-    nativeSymbol: config.NATIVE_SYMBOL,
-    onAlerts: deliverer.alertsStored,
-    onRouted({ ids, bodies, quarantined }) {
-      acks.forget(ids);
-      quotas.routed(bodies);
-      counts.routed += ids.length;
-      if (quarantined > 0) void quarantine.measure();
-    },
-  });
-  stack.defer(router.close);
 
   const refusedSources = rememberRefusedSources(now, log);
   const badSignatures = rememberBadSignatures(now, log);
@@ -79,7 +54,7 @@ export async function startReceiving(
     log,
     quotas,
     syncMs: database.syncMs,
-    onStored: router.wake,
+    onStored,
     onReceived: () => void counts.received++,
     onRefused(reason, source, scope) {
       counts.refused[reason]++;
@@ -93,5 +68,16 @@ export async function startReceiving(
   const reach = watchReach({ probe: () => probeReceiver(publicUrl), isRepeated, clock, log });
   stack.defer(reach.close);
   const storageFault = () => receiver.intake.fault() ?? quarantine.fault();
-  return { quarantine, storageFault, quotas, router, refusedSources, badSignatures, receiver, publicUrl, reach };
+  return {
+    acks,
+    admission,
+    quarantine,
+    storageFault,
+    quotas,
+    refusedSources,
+    badSignatures,
+    receiver,
+    publicUrl,
+    reach,
+  };
 }

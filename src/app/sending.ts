@@ -9,7 +9,8 @@ import { renderAlerts, renderPlain } from '../discord/render.ts';
 import { createSender } from '../discord/sender.ts';
 import type { Sender } from '../domain/send-outcome.ts';
 import { isLinkable } from '../domain/text.ts';
-import type { Data } from './data.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkTime } from '../work-time.ts';
 import type { Parts } from './parts.ts';
 
 /** How alerts become messages. */
@@ -21,7 +22,7 @@ export type Sending = ReturnType<typeof startSending>;
 /** Starts posting what waits in the outbox, and notices about addresses that have gone quiet. */
 export function startSending(
   { config, log, clock, now, random, counts, stack }: Parts,
-  { store, workTime }: Data,
+  { store, workTime }: { store: Store; workTime: Pick<WorkTime, 'since'> },
   given: { sender?: Sender | undefined; renderers?: Partial<Renderers> | undefined },
 ) {
   const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };

@@ -11,6 +11,14 @@ export const MACHINE = {
     todo: 'see `database` in the table of `/readyz`',
     rules: [{ alert: 'LedgerbellDatabaseDown', expr: 'ledgerbell_database_ready == 0', for: '1m', page: true }],
   },
+  working: {
+    type: 'gauge',
+    help: '1 while this process routes and sends; with several processes on Postgres, one of them does',
+    alarm: 'the sum over all processes is not 1 for 1 minute',
+    means: 'no process routes and sends: deliveries are stored and wait. Or two installations use the same database',
+    todo: 'check that a process with `work` in its `ROLES` runs; `election` in its log shows why it does not work',
+    rules: [{ alert: 'LedgerbellNobodyWorks', expr: 'sum(ledgerbell_working) != 1', for: '1m', page: true }],
+  },
   last_sync_seconds: {
     type: 'gauge',
     help: 'How long the disk took for the last commit, or has taken for the present one',

@@ -10,7 +10,8 @@ export interface Figures {
   backlog: Backlog | null;
   isDatabaseReady: boolean;
   syncMs: number;
-  sending: { authorized: boolean; invalidRequests: number; breaker: boolean; heldGuilds: number };
+  /** null: another process sends. */
+  sending: { authorized: boolean; invalidRequests: number; breaker: boolean; heldGuilds: number } | null;
   /** Commits of the receiver since the start. */
   commits: number;
   /** When the newest backup was made; null when there is none. */
@@ -20,8 +21,8 @@ export interface Figures {
     outages: ReadonlyMap<Interface, Pick<Outage, 'since'>>;
     errors: { name: Interface; reason: string; count: number }[];
   };
-  /** Whether each connection to the gateway is open, by its number; empty before the first one. */
-  shards: ReadonlyMap<number, boolean>;
+  /** Whether each connection to the gateway is open, by its number; empty before the first one. null: another process has them. */
+  shards: ReadonlyMap<number, boolean> | null;
   /** Sizes in bytes, by the file's part. */
   files: Readonly<Record<string, number>>;
   diskFree: number | null;
@@ -34,7 +35,7 @@ export function toValues(counts: Counts, figures: Figures): Values {
   const { sending, interfaces, lastBackup, now } = figures;
   // After the clock was set back, an age would be negative.
   const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / SECOND);
-  const shards = figures.shards.size === 0 ? new Map([[0, false]]) : figures.shards;
+  const shards = figures.shards?.size === 0 ? new Map([[0, false]]) : (figures.shards ?? new Map<number, boolean>());
   return {
     received_total: counts.received,
     refused_total: by('reason', counts.refused),
@@ -44,10 +45,11 @@ export function toValues(counts: Counts, figures: Figures): Values {
     alerts_posted_total: counts.alertsPosted,
     discord_attempts_total: by('outcome', counts.attempts),
     ...ofBacklog(figures.backlog, age),
-    invalid_requests: sending.invalidRequests,
-    held_guilds: sending.heldGuilds,
-    breaker_open: sending.breaker ? 1 : 0,
-    authorized: sending.authorized ? 1 : 0,
+    working: sending === null ? 0 : 1,
+    invalid_requests: sending && sending.invalidRequests,
+    held_guilds: sending && sending.heldGuilds,
+    breaker_open: sending && (sending.breaker ? 1 : 0),
+    authorized: sending && (sending.authorized ? 1 : 0),
     shard_connected: [...shards].map(([shard, isConnected]) => [{ shard: String(shard) }, isConnected ? 1 : 0]),
     database_ready: figures.isDatabaseReady ? 1 : 0,
     last_sync_seconds: figures.syncMs / SECOND,

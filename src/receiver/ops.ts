@@ -7,14 +7,19 @@ const MOST_CONNECTIONS = 100;
 /** What `/readyz` returns: every part by name, and whether it works. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
+/** What the process does now. `standby`: it begins to work when the one that works ends. */
+export type Role = 'working' | 'standby' | 'receiving';
+
 /** The operator's server: `/healthz` (the process responds), `/readyz` (every part works), `/metrics` (Prometheus). */
 export function createOps({
   scrape,
   readiness,
+  role,
 }: {
   /** The text for Prometheus. */
   scrape(): Promise<{ contentType: string; text: string }>;
   readiness(): Promise<Readiness>;
+  role(): Role;
 }) {
   const app = fastify({ logger: false, exposeHeadRoutes: true, http: HEADERS, requestTimeout: 10_000 });
   app.server.maxConnections = MOST_CONNECTIONS;
@@ -22,7 +27,7 @@ export function createOps({
   app.get('/readyz', async (_request, reply) => {
     const parts = await readiness();
     const ok = Object.values(parts).every((part) => part.ready);
-    return reply.code(ok ? 200 : 503).send({ ok, parts });
+    return reply.code(ok ? 200 : 503).send({ ok, role: role(), parts });
   });
   app.get('/metrics', async (_request, reply) => {
     const { contentType, text } = await scrape();

@@ -166,6 +166,7 @@ const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?:
     LedgerbellTokenRejected: ['ledgerbell_authorized', 0, 1],
     LedgerbellGatewayAway: ['ledgerbell_shard_connected{shard="3"}', 0, 1],
     LedgerbellDatabaseDown: ['ledgerbell_database_ready', 0, 1],
+    LedgerbellNobodyWorks: ['ledgerbell_working', 0, 1],
     LedgerbellDiskSlow: ['ledgerbell_last_sync_seconds', 0.6, 0.5],
     LedgerbellInterfaceAway: ['ledgerbell_interface_unavailable_seconds{interface="explorer"}', 601, 600],
     LedgerbellDown: ['up{job="ledgerbell"}', 0, 1],

@@ -201,7 +201,8 @@ describe('connections', () => {
 });
 
 it('caps the connections of the operations server and the time for their headers', async () => {
-  const ops = createOps({ scrape: async () => ({ contentType: '', text: '' }), readiness: async () => ({}) });
+  const scrape = async () => ({ contentType: '', text: '' });
+  const ops = createOps({ scrape, readiness: async () => ({}), role: () => 'working' });
   onTestFinished(() => ops.close());
   expect(ops.server).toMatchObject({ maxConnections: 100, headersTimeout: 5_000, requestTimeout: 10_000 });
 });

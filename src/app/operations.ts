@@ -1,0 +1,58 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { inTime, SECOND } from '../domain/clock.ts';
+import { diskFree, fileSizes } from '../metrics/files.ts';
+import type { Metrics } from '../metrics/render.ts';
+import { toValues } from '../metrics/values.ts';
+import { listen } from '../receiver/listen.ts';
+import { createOps } from '../receiver/ops.ts';
+import { migrations } from '../store/sqlite/migrations.ts';
+import type { Data } from './data.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Parts } from './parts.ts';
+import { databasePart, readReadiness } from './readiness.ts';
+import type { Receiving } from './receiving.ts';
+import type { Work } from './work.ts';
+
+/** How long a scrape waits for what is counted in the database. */
+const SCRAPE_MS = 5 * SECOND;
+
+/** Starts the operator's server; returns where it listens. */
+export async function startOperations(
+  { config, now, counts, stack }: Parts,
+  metrics: Metrics,
+  { file, store, database, lastBackup }: Data,
+  { health }: Interfaces,
+  { receiver, storageFault, reach }: Receiving,
+  work: Work,
+): Promise<string> {
+  const figures = async () => ({
+    // A fault is what the other figures are read for: they do not depend on the database.
+    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS).catch(() => null),
+    isDatabaseReady: (await databasePart(database, storageFault())).ready,
+    syncMs: database.syncMs(),
+    shards: work.present()?.gateway.shards() ?? null,
+    files: await fileSizes(file),
+    diskFree: await diskFree(file),
+    build: { version: packageJson.version, schema: String(migrations.length), node: process.version },
+    sending: work.present()?.deliverer.state() ?? null,
+    commits: receiver.intake.state().commits,
+    lastBackup: lastBackup(),
+    interfaces: { outages: health.outages(), errors: health.errors() },
+    now: now(),
+  });
+  const sources = {
+    database,
+    storageFault,
+    working: work.present,
+    outages: health.outages,
+    unreachable: reach.unreachable,
+    now,
+  };
+  const ops = createOps({
+    scrape: async () => metrics.render(toValues(counts, await figures())),
+    readiness: () => readReadiness(sources),
+    role: work.role,
+  });
+  stack.defer(() => ops.close());
+  return listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
+}

@@ -1,0 +1,149 @@
+import { commands } from '../../commands/index.ts';
+import type { CommandServices } from '../../commands/shared/services.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { AppOverrides } from '../app.ts';
+import { createCommandServices } from '../command-services.ts';
+import { relabel } from '../delivery/relabel.ts';
+import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
+import { receiverPaths } from '../receiver/paths.ts';
+import { startRouter } from '../routing/route.ts';
+import { createTokenCatalog } from '../routing/token-catalog.ts';
+import type { Store } from '../store/store.ts';
+import { startUpkeep } from '../upkeep.ts';
+import { openWorkTime } from '../work-time.ts';
+import type { Data } from './data.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Parts } from './parts.ts';
+import type { Receiving } from './receiving.ts';
+import { type Sending, startSending } from './sending.ts';
+
+/** What one process at a time does: it routes, sends, serves commands, and forgets what is old. */
+export type Working = Awaited<ReturnType<typeof startWorking>>;
+
+/**
+ * Starts the work on what was received; `store` is the one that it writes to. The parts are created from the end of an
+ * event's way to its start, because each gets the next one: sender ← deliverer ← router. `parts.stack` ends them.
+ */
+export async function startWorking(
+  parts: Parts,
+  store: Store,
+  data: Data,
+  interfaces: Interfaces,
+  receiving: Receiving,
+  overrides: AppOverrides,
+) {
+  const { log, clock, elapsed, stack } = parts;
+  const { connect = startGateway } = overrides;
+  const workTime = await openWorkTime({ store, clock, elapsed, log });
+  const sending = startSending(parts, { store, workTime }, overrides);
+  const router = startRouting(parts, store, interfaces, receiving, sending);
+  stack.defer(router.close);
+  const given = commandServices(parts, store, data, interfaces, receiving, sending);
+  const services = { ...given, ...overrides.services };
+  const gateway = connect(gatewayOptions(parts, store, sending, services));
+  stack.defer(gateway.close);
+  const { sender, deliverer } = sending;
+  const stop = startUpkeep(store, clock, log, {
+    since: workTime.since,
+    look() {
+      const { authorized, breaker } = deliverer.state();
+      void workTime.tick(authorized && !breaker);
+      // `npm run deadletters` replays deliveries and alerts in a separate process, which cannot wake this one.
+      router.wake();
+      void deliverer.rescan();
+      void receiving.quarantine.measure();
+    },
+    async isMember(guildId) {
+      const isThere = await sender.isMember(guildId);
+      if (isThere) deliverer.guildChanged(guildId);
+      return isThere;
+    },
+    async onBegun(guild) {
+      log.info({ guild }, 'erasing the data of a server that removed the bot 30 days ago');
+      await data.tokens.refresh();
+    },
+  });
+  stack.defer(stop);
+  router.wake();
+  return { deliverer, router, gateway, services };
+}
+
+function startRouting(
+  { config, log, clock, now, counts }: Parts,
+  store: Store,
+  { projects, explorer }: Interfaces,
+  { acks, admission, quotas, quarantine }: Receiving,
+  { deliverer }: Sending,
+) {
+  return startRouter({
+    store,
+    now,
+    log,
+    ackedAt: acks.ackedAt,
+    isReceiverBusy: admission.isBusy,
+    operatorProject: projects.operatorId,
+    catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
+    nativeSymbol: config.NATIVE_SYMBOL,
+    onAlerts: deliverer.alertsStored,
+    onRouted({ ids, bodies, quarantined }) {
+      acks.forget(ids);
+      quotas.routed(bodies);
+      counts.routed += ids.length;
+      if (quarantined > 0) void quarantine.measure();
+    },
+  });
+}
+
+function commandServices(
+  { config, now }: Parts,
+  store: Store,
+  { tokens }: Data,
+  interfaces: Interfaces,
+  { publicUrl, refusedSources, badSignatures, quotas, reach }: Receiving,
+  { deliverer, settings }: Sending,
+): CommandServices {
+  return createCommandServices(config, {
+    store,
+    ...interfaces,
+    receiver: receiverPaths(tokens, publicUrl),
+    publicUrl,
+    version: packageJson.version,
+    render: settings,
+    now,
+    lastRefused: refusedSources.last,
+    lastBadSignature: badSignatures.last,
+    sendingHold: deliverer.hold,
+    receiverQuota: quotas.usage,
+    probeReceiver: reach.probe,
+    sendingPauses: deliverer.pauses,
+    async onRelabeled(guildId, addresses) {
+      const { channels, ...done } = await relabel(store, guildId, addresses, now());
+      deliverer.wake(channels);
+      return done;
+    },
+  });
+}
+
+function gatewayOptions(
+  { config, log, now, random }: Parts,
+  store: Store,
+  { deliverer }: Sending,
+  services: CommandServices,
+): GatewayOptions<CommandServices> {
+  return {
+    token: config.DISCORD_TOKEN,
+    apiUrl: config.DISCORD_API_URL,
+    commands: async () => commands,
+    services,
+    settingsOf: store.guilds.settings,
+    now,
+    log,
+    random,
+    onAccessChange: deliverer.guildChanged,
+    onChannelRemoved: deliverer.channelRemoved,
+    onGuildRemoved: deliverer.guildRemoved,
+    onGuilds: (guildIds, share) => void deliverer.guildsSynced(guildIds, share),
+    onGuildUsed: deliverer.guildUsed,
+    onToken: deliverer.tokenChecked,
+  };
+}
