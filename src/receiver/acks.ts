@@ -1,3 +1,6 @@
+import { type Clock, SECOND } from '../domain/clock.ts';
+import type { EndedResponse } from '../domain/inbox.ts';
+
 /** The response to one delivery. */
 export interface PendingResponse {
   /** It was written, or the connection is gone. */
@@ -6,10 +9,58 @@ export interface PendingResponse {
   answeredAt: number | null;
 }
 
-/** Remembers for which stored deliveries the 200 was written completely: identity depends on it. */
-export function createAcks() {
+/** How long ended responses are collected before they are recorded: most are routed by then, and needed no more. */
+const COLLECT_MS = 25;
+/** Pause after they could not be recorded. */
+const RETRY_MS = SECOND;
+/** Most that wait to be recorded: while the database is away, the oldest are given up and count as never acknowledged. */
+const MOST_ENDED = 10_000;
+
+/** Records how responses ended, where another process may route their deliveries. */
+export interface SharedAcks {
+  record(responses: EndedResponse[]): Promise<void>;
+  after: Clock['after'];
+}
+
+/**
+ * Remembers for which stored deliveries the 200 was written completely: identity depends on it. `shared`: where other
+ * processes route deliveries, too.
+ */
+export function createAcks(shared?: SharedAcks) {
   const responses = new Map<number, PendingResponse>();
+  const ended: EndedResponse[] = [];
+  let isRecording = false;
+
+  function recordSoon(ms: number): void {
+    if (isRecording || !shared) return;
+    isRecording = true;
+    shared.after(ms, () => void record(shared));
+  }
+
+  async function record(into: SharedAcks): Promise<void> {
+    const wanted = ended.splice(0).filter(({ id }) => responses.has(id));
+    const isDone =
+      wanted.length === 0 ||
+      (await into.record(wanted).then(
+        () => true,
+        () => false,
+      ));
+    isRecording = false;
+    if (isDone) for (const { id } of wanted) responses.delete(id);
+    else ended.unshift(...wanted);
+    for (const { id } of ended.splice(0, Math.max(0, ended.length - MOST_ENDED))) responses.delete(id);
+    if (ended.length > 0) recordSoon(isDone ? COLLECT_MS : RETRY_MS);
+  }
+
   return {
+    /** Whether this process received a delivery and still knows about its response. */
+    has: (id: number): boolean => responses.has(id),
+    /** The response to a stored delivery is written, or its connection is gone. */
+    ended(id: number, answeredAt: number | null): void {
+      if (!shared) return;
+      ended.push({ id, answeredAt });
+      recordSoon(COLLECT_MS);
+    },
     /** Remembers the response to a stored delivery until it is routed. */
     track(id: number, response: PendingResponse): void {
       responses.set(id, response);

@@ -111,6 +111,8 @@ export function createIntake(options: IntakeOptions) {
     for (const [index, { ticket, onResult }] of group.entries()) {
       ticket.id = ids[index]!;
       acks.track(ticket.id, ticket);
+      // It was refused meanwhile: nobody reads a response any more.
+      if (ticket.isOver) acks.ended(ticket.id, ticket.answeredAt);
       onResult('stored');
     }
     quotas.stored(rows.map(({ scope, body }) => ({ scope, bytes: body.length })));
@@ -154,7 +156,9 @@ export function createIntake(options: IntakeOptions) {
       ticket.isOver = true;
       ticket.answeredAt = answeredAt;
       admission.close(ticket);
-      if (ticket.id !== null) onStored([]);
+      if (ticket.id === null) return;
+      acks.ended(ticket.id, answeredAt);
+      onStored([]);
     },
 
     /** From now on every request is refused. */

@@ -1,31 +1,40 @@
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { createLanes, MAX_CHARACTERS } from './lanes.ts';
+import { createLanes, MAX_CHARACTERS, type Waiting } from './lanes.ts';
 
 /** Characters that are parsed at once, or one body. */
 const PARSED_AT_ONCE = 1024 * 1024;
 
+/** What is made of a delivery. */
+interface ParsedRow {
+  row: InboxRow;
+}
+
 /** The deliveries that the router takes next. */
-export type InboxBuffer<Parsed extends object> = ReturnType<typeof createInboxBuffer<Parsed>>;
+export type InboxBuffer<Parsed extends ParsedRow> = ReturnType<typeof createInboxBuffer<Parsed>>;
 
 /**
  * The oldest deliveries that wait for the router, in memory; each is parsed once. Scopes take turns, so that a flood at
  * one receiver URL does not delay the others; each scope's deliveries stay in the order in which they came. Deliveries
- * that this process has just stored are not read again; the inbox is read only for the rest.
+ * that this process has just stored are not read again; the inbox is read only for the rest. `isShared`: other processes
+ * store deliveries, too, so the inbox is read whenever something may have been stored.
  */
-export function createInboxBuffer<Parsed extends object>(
+export function createInboxBuffer<Parsed extends ParsedRow>(
   { inbox }: Pick<Store, 'inbox'>,
   parse: (row: InboxRow) => Parsed,
+  isShared = false,
 ) {
   const lanes = createLanes<Parsed>();
   /** The inbox may have rows of scopes that have no lane. */
   let isUnread = true;
+  /** Something may have been stored since the last read began. */
+  let wasWoken = false;
 
   /** Reads the oldest rows of all scopes, or of one. */
   async function readInbox(limit: number, scope?: number): Promise<void> {
     const isRead = (of: number) => scope === undefined || of === scope;
     // The read finds deliveries that were stored before it; those stored from now on are added here.
-    if (scope === undefined) isUnread = false;
+    if (scope === undefined) isUnread = wasWoken = false;
     for (const [of, lane] of lanes.all()) if (isRead(of)) lane.isMoreBehind = false;
     const read = await inbox.next(limit, MAX_CHARACTERS, scope).catch((error: unknown) => {
       if (scope === undefined) isUnread = true;
@@ -33,12 +42,14 @@ export function createInboxBuffer<Parsed extends object>(
       throw error;
     });
     const isAll = read.length < limit && read.reduce((sum, { body }) => sum + body.length, 0) < MAX_CHARACTERS;
-    const addedMeanwhile = [...lanes.all()].flatMap(([of, lane]) => (isRead(of) ? lanes.clear(lane) : []));
-    for (const row of read) lanes.add(lanes.of(row.scope, isUnread), row);
-    if (scope === undefined) isUnread = !isAll;
-    if (isAll) for (const row of addedMeanwhile) lanes.add(lanes.of(row.scope, isUnread), row);
-    else {
-      for (const { scope: of } of addedMeanwhile) lanes.of(of, isUnread);
+    const before = [...lanes.all()].flatMap(([of, lane]) => (isRead(of) ? lanes.clear(lane) : []));
+    const parsed = new Map(before.map((waiting) => [waiting.row.id, waiting.parsed]));
+    for (const row of read) lanes.add(lanes.of(row.scope, isUnread), renewed(row, parsed.get(row.id)));
+    if (scope === undefined) isUnread = !isAll || wasWoken;
+    // Nothing is added to a shared inbox's buffer while it is read, and what the inbox no longer has is gone.
+    if (isAll && !isShared) for (const waiting of before) lanes.add(lanes.of(waiting.row.scope, isUnread), waiting);
+    else if (!isAll) {
+      for (const { row } of before) lanes.of(row.scope, isUnread);
       for (const [of, lane] of lanes.all()) if (isRead(of)) lane.isMoreBehind = true;
     }
   }
@@ -58,16 +69,20 @@ export function createInboxBuffer<Parsed extends object>(
   return {
     /** Adds deliveries that were stored just now. */
     add(stored: readonly InboxRow[]): void {
+      if (isShared) {
+        isUnread = wasWoken = true;
+        return;
+      }
       for (const row of stored) {
         const lane = lanes.of(row.scope, isUnread);
         if (!lanes.hasRoom(lane, row)) lane.isMoreBehind = true;
-        if (!lane.isMoreBehind) lanes.add(lane, row);
+        if (!lane.isMoreBehind) lanes.add(lane, { row });
       }
     },
 
     /** The oldest deliveries of each scope, at most `limit`. */
     async next(limit: number): Promise<Parsed[]> {
-      if (lanes.isEmpty()) await readInbox(limit);
+      if (lanes.isEmpty() || (isShared && isUnread)) await readInbox(limit);
       else {
         for (const [scope, lane] of lanes.all())
           if (lane.rows.size === 0 && lane.isMoreBehind) await readInbox(limit, scope);
@@ -85,4 +100,9 @@ export function createInboxBuffer<Parsed extends object>(
       return ids.flatMap((id) => lanes.remove(id) ?? []);
     },
   };
+}
+
+/** A delivery as it was just read; what was made of its body stays. */
+function renewed<Parsed extends ParsedRow>(row: InboxRow, parsed: Parsed | undefined): Waiting<Parsed> {
+  return parsed ? { row, parsed: { ...parsed, row } } : { row };
 }

@@ -5,9 +5,15 @@ export const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** The same for all scopes together. */
 const MAX_IN_ALL = 4 * MAX_CHARACTERS;
 
+/** A delivery in memory; `parsed` once it was. */
+export interface Waiting<Parsed> {
+  row: InboxRow;
+  parsed?: Parsed;
+}
+
 /** The deliveries of one scope, in the order in which they came. */
 interface Lane<Parsed> {
-  rows: Map<number, { row: InboxRow; parsed?: Parsed }>;
+  rows: Map<number, Waiting<Parsed>>;
   characters: number;
   /** The inbox has rows behind these: none is added until it has been read. */
   isMoreBehind: boolean;
@@ -33,20 +39,18 @@ export function createLanes<Parsed>() {
     /** Whether one more delivery fits into memory. */
     hasRoom: (lane: Lane<Parsed>, { body }: InboxRow): boolean =>
       lane.characters + body.length <= MAX_CHARACTERS && characters + body.length <= MAX_IN_ALL,
-    add(lane: Lane<Parsed>, row: InboxRow): void {
+    add(lane: Lane<Parsed>, waiting: Waiting<Parsed>): void {
+      const { row } = waiting;
       if (lane.rows.has(row.id)) return;
-      lane.rows.set(row.id, { row });
+      lane.rows.set(row.id, waiting);
       scopeOf.set(row.id, row.scope);
       lane.characters += row.body.length;
       characters += row.body.length;
     },
     /** Empties a lane and returns its deliveries. */
-    clear(lane: Lane<Parsed>): InboxRow[] {
-      const rows = lane.rows
-        .values()
-        .map(({ row }) => row)
-        .toArray();
-      for (const { id } of rows) scopeOf.delete(id);
+    clear(lane: Lane<Parsed>): Waiting<Parsed>[] {
+      const rows = [...lane.rows.values()];
+      for (const { row } of rows) scopeOf.delete(row.id);
       lane.rows.clear();
       characters -= lane.characters;
       lane.characters = 0;

@@ -40,12 +40,14 @@ export interface RouterOptions extends DecideOptions {
   onAlerts(targets: readonly AlertTarget[], events: number): void;
   /** Whether the receiver is so busy that routing should wait. */
   isReceiverBusy?(): boolean;
+  /** Other processes store deliveries, too. */
+  isShared?: boolean;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
   const { store, log, ackedAt, isReceiverBusy = () => false } = options;
-  const buffer = createInboxBuffer(store, parseDelivery);
+  const buffer = createInboxBuffer(store, parseDelivery, options.isShared);
   const routeItems = createItemRouter(options, buffer);
   /** Oldest deliveries of their scopes whose responses were pending. Until they end, these scopes cannot be routed. */
   let pendingIds: ReadonlySet<number> = new Set();

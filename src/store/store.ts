@@ -5,7 +5,7 @@ import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMess
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
 import type { AuditEntry, Confirmation, GuildSettings, Label, LabelRefusal, NewConfirmation } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
-import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
+import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/rehearsal.ts';
@@ -60,6 +60,8 @@ export interface Store {
 export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
+  /** Records for other processes how the responses to stored deliveries ended. Deliveries that are gone are left out. */
+  answered(responses: EndedResponse[]): Promise<void>;
   /**
    * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops behind the one with which
    * `characters` of bodies are reached, but not before each scope had its turn.

@@ -6,7 +6,7 @@ import { createInboxBuffer } from '../../src/routing/inbox-buffer.ts';
 const LARGE = 'x'.repeat(1024 * 1024);
 
 /** A buffer over an inbox whose reads can be held up or fail; `others` is another process that replays deliveries. */
-function openInbox() {
+function openInbox(isShared = false) {
   const rows: InboxRow[] = [];
   let lastId = 0;
   const read = { count: 0, answer: (found: InboxRow[]) => Promise.resolve(found) };
@@ -18,7 +18,7 @@ function openInbox() {
   const parsed: number[] = [];
   const parse = (row: InboxRow) => {
     parsed.push(row.id);
-    return row;
+    return { row };
   };
   const inbox = {
     inbox: {
@@ -34,19 +34,23 @@ function openInbox() {
       },
     } as never,
   };
-  const buffer = createInboxBuffer(inbox, parse);
+  const buffer = createInboxBuffer(inbox, parse, isShared);
   return {
     buffer,
     parsed,
     read,
     others: (body = '') => void put(body),
+    /** Another process changed a row. */
+    change: (id: number, changed: Partial<InboxRow>) => Object.assign(rows.find((row) => row.id === id)!, changed),
+    wake: () => buffer.add([]),
+    answeredAt: async () => (await buffer.next(9)).map(({ row }) => row.answeredAt ?? null),
     store: (body = '', scope = 0) => buffer.add([put(body, scope)]),
     routed(ids: number[]) {
       buffer.remove(ids);
       rows.splice(0, rows.length, ...rows.filter(({ id }) => !ids.includes(id)));
     },
     async ids(limit = 100) {
-      return (await buffer.next(limit)).map(({ id }) => id);
+      return (await buffer.next(limit)).map(({ row }) => row.id);
     },
     /** Takes and routes everything; returns the ids in that order. */
     async drained() {
@@ -101,6 +105,36 @@ describe('the inbox buffer', () => {
     inbox.routed([1]);
     expect(await inbox.ids()).toEqual([2]);
     expect(inbox.read.count).toBe(1);
+  });
+
+  it('keeps the order of what several processes store, and sees what they record about it', async () => {
+    const inbox = openInbox(true);
+    inbox.store();
+    expect(await inbox.ids()).toEqual([1]);
+    inbox.others();
+    inbox.store();
+    expect(await inbox.ids()).toEqual([1, 2, 3]);
+    expect(await inbox.answeredAt()).toEqual([null, null, null]);
+    inbox.change(2, { answeredAt: 5 });
+    inbox.wake();
+    expect(await inbox.answeredAt()).toEqual([null, 5, null]);
+    expect(inbox.parsed).toEqual([1, 2, 3]);
+    const reads = inbox.read.count;
+    await inbox.ids();
+    expect(inbox.read.count).toBe(reads);
+  });
+
+  it('reads a shared inbox again when something is stored while it is read', async () => {
+    const inbox = openInbox(true);
+    const { answer } = inbox.read;
+    inbox.read.answer = (found) => {
+      inbox.read.answer = answer;
+      inbox.store();
+      return answer(found);
+    };
+    inbox.others();
+    expect(await inbox.ids()).toEqual([1]);
+    expect(await inbox.ids()).toEqual([1, 2]);
   });
 
   it('parses each delivery once, and the next ones ahead of time', async () => {

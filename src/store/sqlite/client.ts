@@ -11,7 +11,7 @@ import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage,
  * reader would delay them.
  */
 export const METHODS = {
-  inbox: { append: 'write', next: 'write', usage: 'write' },
+  inbox: { append: 'write', answered: 'write', next: 'write', usage: 'write' },
   quarantine: {
     sizes: 'read',
     list: 'read',

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { DAY } from '../../domain/clock.ts';
-import type { DeliveryIdentity, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
+import type { DeliveryIdentity, EndedResponse, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 
 /** Deliveries that wait for the router. */
@@ -51,6 +51,11 @@ export function inboxTable(db: Database) {
     return ids;
   });
 
+  const answer = db.prepare<[number | null, number]>('UPDATE inbox SET answered_at = ? WHERE id = ?');
+  const answered = db.transaction((responses: EndedResponse[]) => {
+    for (const { id, answeredAt } of responses) answer.run(answeredAt, id);
+  });
+
   /** A scope's oldest rows: at most `limit`, and no more once `characters` are reached. */
   function oldest(scope: number, limit: number, characters: number): InboxRow[] {
     const rows: InboxRow[] = [];
@@ -83,6 +88,7 @@ export function inboxTable(db: Database) {
 
   return {
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
+    answered: (responses: EndedResponse[]): void => answered.immediate(responses),
     next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];
@@ -92,7 +98,7 @@ export function inboxTable(db: Database) {
   };
 }
 
-type StoredRow = Omit<InboxRow, 'identity'> & { identity: string | null };
+type StoredRow = Omit<InboxRow, 'identity' | 'isOpen'> & { identity: string | null };
 
 const toRow = (row: StoredRow): InboxRow => ({
   ...row,

@@ -19,6 +19,21 @@ export function inboxContract(open: OpenEmpty): void {
       ]);
     });
 
+    it('returns when a delivery was acknowledged, once that is recorded, and ignores deliveries that are gone', async () => {
+      const store = await open();
+      const [read, lost] = await append(store, ['read', 'lost']);
+      await store.inbox.answered([
+        { id: read!, answeredAt: NOW + 5 },
+        { id: lost!, answeredAt: null },
+        { id: lost! + 1, answeredAt: NOW },
+      ]);
+      const rows = await store.inbox.next(9);
+      expect(rows.map(({ id, answeredAt, isOpen = false }) => ({ id, answeredAt, isOpen }))).toEqual([
+        { id: read, answeredAt: NOW + 5, isOpen: false },
+        { id: lost, answeredAt: null, isOpen: false },
+      ]);
+    });
+
     it('keeps how a signed delivery is named, also through the quarantine', async () => {
       const store = await open();
       const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };

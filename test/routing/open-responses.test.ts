@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import type { InboxRow } from '../../src/domain/inbox.ts';
+import { watchOpenResponses } from '../../src/routing/open-responses.ts';
+
+/** The responses to rows of other processes; `own` are the deliveries of this one. */
+function open(own: Record<number, number | null | undefined> = {}) {
+  const rows: InboxRow[] = [];
+  const time = { passed: 0 };
+  const inbox = { next: async () => rows } as never;
+  const has = (id: number) => id in own;
+  const responses = watchOpenResponses({ inbox }, { has, ackedAt: (id) => own[id] }, () => time.passed);
+  const read = async (...found: Partial<InboxRow>[]) => {
+    rows.splice(0, rows.length, ...found.map((row) => ({ scope: 0, receivedAt: 0, body: '', id: 1, ...row })));
+    await responses.next(9);
+  };
+  return { responses, read, time };
+}
+
+it('waits for the response to a delivery of another process, until that has recorded how it ended', async () => {
+  const { responses, read } = open();
+  await read({ id: 1, isOpen: true });
+  expect(responses.ackedAt(1)).toBeUndefined();
+  await read({ id: 1, isOpen: false, answeredAt: 5 });
+  expect(responses.ackedAt(1)).toBeNull();
+});
+
+it('counts a response as never completed that nobody records for five seconds', async () => {
+  const { responses, read, time } = open();
+  await read({ id: 1, isOpen: true });
+  time.passed = 4_999;
+  await read({ id: 1, isOpen: true });
+  expect(responses.ackedAt(1)).toBeUndefined();
+  time.passed = 5_000;
+  expect(responses.ackedAt(1)).toBeNull();
+});
+
+it('knows about its own deliveries what the database does not', async () => {
+  const { responses, read } = open({ 1: 5, 2: undefined });
+  await read({ id: 1, isOpen: true }, { id: 2, isOpen: true });
+  expect(responses.ackedAt(1)).toBe(5);
+  expect(responses.ackedAt(2)).toBeUndefined();
+});
