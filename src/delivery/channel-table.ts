@@ -37,6 +37,9 @@ export interface FoundChannel extends Pick<Channel, 'dueAt' | 'sleepUntil' | 'pa
 
 type Entry = { -readonly [Key in keyof Channel]: Channel[Key] };
 
+/** The table of channels. */
+export type ChannelTable = ReturnType<typeof createChannelTable>;
+
 /** The channels that have something to send, in the order of their turns. */
 export function createChannelTable() {
   const channels = new Map<string, Entry>();
@@ -70,6 +73,10 @@ export function createChannelTable() {
     /** Changes a channel, unless it was forgotten. */
     change(id: string, changed: Partial<Entry>): void {
       Object.assign(channels.get(id) ?? {}, changed);
+    },
+    /** Tries a guild's parked channels at once, within its budget. */
+    retryParked(guildId: string): void {
+      for (const channel of channels.values()) if (channel.guildId === guildId && channel.parked) channel.dueAt = 0;
     },
     moveToBack(id: string): Entry {
       const channel = channels.get(id)!;

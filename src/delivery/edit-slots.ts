@@ -4,6 +4,9 @@ import { PER_SECOND } from './request-window.ts';
 /** Time between two edits: half of the requests stay free for new alerts at any moment. */
 const EDIT_SPACING_MS = (2 * SECOND) / PER_SECOND;
 
+/** The times of edits. */
+export type EditSlots = ReturnType<typeof createEditSlots>;
+
 /** Assigns the times at which sent messages may be edited, over all channels. */
 export function createEditSlots() {
   /** No edit before. */

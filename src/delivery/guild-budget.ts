@@ -27,6 +27,9 @@ interface Budget {
   changeProbeFrom: number;
 }
 
+/** The refusal budgets of all guilds. */
+export type GuildBudgets = ReturnType<typeof createGuildBudgets>;
+
 /** Budgets how many of its requests each guild may have refused: one guild must not use up the process's own limit. */
 export function createGuildBudgets() {
   const budgets = new Map<string, Budget>();

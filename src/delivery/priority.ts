@@ -19,6 +19,9 @@ export interface Waiting {
   readonly queuedAt: number;
 }
 
+/** The order of channels. */
+export type Priority = ReturnType<typeof createPriority>;
+
 /** Orders channels: urgent ones first, then guilds within their share; and spaces out what is not urgent in a flood. */
 export function createPriority() {
   const share = createFairShare();
