@@ -1,9 +1,10 @@
 /** The interactions that the stand-in remembers. */
+import { randomBytes } from 'node:crypto';
 import { MessageFlags } from 'discord.js';
 import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import type { Json } from './validate.ts';
-import type { Channel, User } from './world.ts';
+import type { Channel, User, World } from './world.ts';
 
 const KEPT = 2000;
 
@@ -27,6 +28,32 @@ export interface Entry {
   stopDeadline: () => void;
   /** Those who wait for a state of it. */
   waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
+}
+
+/** Creates an interaction that nobody has answered yet. */
+export function newEntry(
+  world: World,
+  { id, at, request, prepared }: { id: string; at: number; request: InteractionRequest; prepared: Prepared },
+): Entry {
+  return {
+    id,
+    token: Buffer.from(`interaction:${id}:${randomBytes(48).toString('hex')}`).toString('base64url'),
+    kind: request.kind,
+    prepared,
+    user: world.users.get(request.userId)!,
+    channel: world.channels.get(request.channelId)!,
+    at,
+    status: 'waiting',
+    responseType: null,
+    ackMs: null,
+    original: null,
+    followups: [],
+    modal: null,
+    choices: null,
+    failure: null,
+    stopDeadline: () => {},
+    waiting: new Set(),
+  };
 }
 
 /** Whether the reply still shows "thinking…". */
@@ -82,6 +109,9 @@ export function failWaiting({ waiting }: Entry, error: Error): void {
   for (const { fail } of waiting) fail(error);
   waiting.clear();
 }
+
+/** The interactions that are remembered. */
+export type Entries = ReturnType<typeof createEntries>;
 
 /** Creates the memory of interactions: the newest, by id, token and message. */
 export function createEntries() {

@@ -5,14 +5,14 @@ import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Files } from './files.ts';
+import { createMessageArchive } from './message-archive.ts';
 import { editedMessage, newMessage } from './message-content.ts';
 import type { Upload } from './message-rules.ts';
+import { createNonces } from './nonces.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
-const KEPT = 20_000;
 const HISTORY = 100;
-const NONCE_MS = 5 * 60_000;
 
 interface Draft {
   channel: Channel;
@@ -27,86 +27,54 @@ interface Draft {
   extra?: Json;
 }
 
-/** The messages that are kept. */
-export type Messages = ReturnType<typeof createMessages>;
-
-/** Creates the store of messages. `dispatch` sends their events to the bot. */
-export function createMessages({
-  world,
-  clock,
-  events,
-  files,
-  nextId,
-  dispatch,
-}: {
+/** What messages work with. */
+interface MessagesOptions {
   world: World;
   clock: Clock;
   events: Events;
   files: Files;
   nextId: () => string;
+  /** Sends an event to the bot. */
   dispatch: (name: string, channel: Channel, data: Json) => void;
-}) {
-  let created = 0;
-  const states = new Map<string, MessageState>();
-  const byChannel = new Map<string, string[]>();
+}
+
+/** The messages that are kept. */
+export type Messages = ReturnType<typeof createMessages>;
+
+/** Creates the store of messages. */
+export function createMessages(options: MessagesOptions) {
+  const { world, clock, files, nextId } = options;
+  const archive = createMessageArchive(files);
   const nonces = createNonces(clock);
-
-  /** Returns the message with this id, even if it is deleted. */
-  function get(id: string): MessageState | undefined {
-    return states.get(id);
-  }
-
-  /** Returns the messages of a channel, oldest first, without deleted ones. */
-  function messagesIn(channelId: string): MessageState[] {
-    return (byChannel.get(channelId) ?? []).map((id) => states.get(id)!).filter(({ deleted }) => !deleted);
-  }
-
-  function all(): MessageState[] {
-    return [...states.values()];
-  }
-
-  function forget(): void {
-    for (const map of [states, byChannel, nonces]) map.clear();
-    files.forget();
-    created = 0;
-  }
+  const record = createRecorder(options);
+  const referencedBy = (body: Json): MessageState | undefined =>
+    body.message_reference ? archive.get(String(body.message_reference.message_id)) : undefined;
 
   /** Returns the bot's earlier message with this nonce, in any channel. @throws 10008 when it was deleted since. */
   function repeated(nonce: string): APIMessage | undefined {
     const id = nonces.get(nonce);
     if (id === undefined) return undefined;
-    const state = states.get(id);
+    const state = archive.get(id);
     if (!state || state.deleted) throw errors.unknownMessage();
     return state.message;
   }
 
-  function referencedBy(body: Json): MessageState | undefined {
-    return body.message_reference ? states.get(String(body.message_reference.message_id)) : undefined;
-  }
-
-  function create(draft: Draft): MessageState {
-    const { channel, author, body } = draft;
-    const id = draft.id ?? nextId();
+  function create({ channel, author, body, uploads, id = nextId(), visibleTo, extra }: Draft): MessageState {
     const source = { channel, author, body, referenced: referencedBy(body) };
-    const message = newMessage(world, source, { id, at: clock.now(), extra: draft.extra });
-    files.attach(message, body, draft.uploads, null);
+    const message = newMessage(world, source, { id, at: clock.now(), extra });
+    files.attach(message, body, uploads, null);
     const state: MessageState = {
       id,
       channelId: channel.id,
       guildId: channel.guildId,
-      visibleTo: draft.visibleTo ?? null,
+      visibleTo: visibleTo ?? null,
       deleted: false,
       message,
       history: [],
     };
-    states.set(id, state);
-    const list = byChannel.get(channel.id);
-    if (list) list.push(id);
-    else byChannel.set(channel.id, [id]);
-    created += 1;
-    if (draft.visibleTo === undefined) channel.lastMessageId = id;
+    if (visibleTo === undefined) channel.lastMessageId = id;
     if (body.enforce_nonce && body.nonce != null) nonces.set(String(body.nonce), id);
-    prune();
+    archive.add(state);
     record(state, 'created');
     return state;
   }
@@ -122,30 +90,31 @@ export function createMessages({
     return state;
   }
 
-  function remove(state: MessageState): void {
-    state.deleted = true;
-    record(state, 'deleted');
-  }
+  return {
+    get created() {
+      return archive.created;
+    },
+    get: archive.get,
+    in: archive.in,
+    all: archive.all,
+    removeChannel: archive.removeChannel,
+    repeated,
+    create,
+    edit,
+    remove(state: MessageState): void {
+      state.deleted = true;
+      record(state, 'deleted');
+    },
+    forget(): void {
+      archive.clear();
+      nonces.clear();
+    },
+  };
+}
 
-  /** Deletes a deleted channel's messages without an event. */
-  function removeChannel(channelId: string): void {
-    for (const id of byChannel.get(channelId) ?? []) {
-      const state = states.get(id)!;
-      if (!state.deleted) state.deleted = true;
-    }
-    byChannel.delete(channelId);
-  }
-
-  function prune(): void {
-    for (const [id, state] of states) {
-      if (states.size <= KEPT) break;
-      states.delete(id);
-      byChannel.get(state.channelId)?.shift();
-      files.drop(state.message);
-    }
-  }
-
-  function record(state: MessageState, change: MessageVersion['change']): void {
+/** Returns a function that adds a change to a message's history and sends it to the listeners and to the bot. */
+function createRecorder({ world, clock, events, dispatch }: MessagesOptions) {
+  return (state: MessageState, change: MessageVersion['change']): void => {
     state.history.push({ change, at: new Date(clock.now()).toISOString(), message: state.message });
     if (state.history.length > HISTORY) state.history.splice(1, state.history.length - HISTORY);
     events.emit({ type: 'message', change, message: { ...state, history: [...state.history] } });
@@ -159,41 +128,5 @@ export function createMessages({
         ...state.message,
         ...guild,
       });
-  }
-
-  return {
-    get created() {
-      return created;
-    },
-    get,
-    in: messagesIn,
-    all,
-    forget,
-    repeated,
-    create,
-    edit,
-    remove,
-    removeChannel,
-  };
-}
-
-/** Creates the memory of nonces: which message had which, for as long as Discord checks that. */
-function createNonces(clock: Clock) {
-  const known = new Map<string, { at: number; id: string }>();
-  return {
-    get(nonce: string): string | undefined {
-      const found = known.get(nonce);
-      return found && found.at + NONCE_MS > clock.now() ? found.id : undefined;
-    },
-    set(nonce: string, id: string): void {
-      const now = clock.now();
-      for (const [old, { at }] of known) {
-        if (at + NONCE_MS > now) break;
-        known.delete(old);
-      }
-      known.delete(nonce);
-      known.set(nonce, { at: now, id });
-    },
-    clear: () => known.clear(),
   };
 }

@@ -29,8 +29,14 @@ export function createSlotResults({ channels, budgets, edits }: SlotResultsOptio
     /** A message was sent; `more`: the store may have more for the channel. */
     sent(id: string, more: boolean): void {
       const { search, guildId, probe } = channels.get(id);
-      const next = { dueAt: 0, waitsFor: null, search: widened(search), done: !more };
-      channels.change(id, { ...next, parked: false, probe: false });
+      channels.change(id, {
+        dueAt: 0,
+        waitsFor: null,
+        parked: false,
+        probe: false,
+        search: widened(search),
+        done: !more,
+      });
       if (guildId === null) return;
       if (probe || budgets.isHeld(guildId)) channels.retryParked(guildId);
       budgets.passed(guildId);

@@ -1,0 +1,38 @@
+/** What the bot's responses to interactions need: Discord's deadlines and tokens. */
+import type { Clock } from './clock.ts';
+import type { Entries, Entry } from './entries.ts';
+import { errors } from './errors.ts';
+
+/** How long an interaction waits for its first response. */
+export const ACK_MS = 3000;
+const LIFE_MS = 15 * 60_000;
+
+/** Creates the checks of whether the bot may still respond, and records that it did. */
+export function createAcknowledgements(entries: Entries, clock: Clock) {
+  return {
+    /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
+    waiting(id: string, token: string): Entry {
+      const entry = entries.get(id);
+      const late = entry && clock.now() - entry.at > ACK_MS && entry.status !== 'acknowledged';
+      if (!entry || entry.token !== token || late || entry.status === 'failed') throw errors.unknownInteraction();
+      if (entry.status === 'acknowledged') throw errors.alreadyAcknowledged();
+      return entry;
+    },
+
+    /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
+    alive(token: string): Entry {
+      const entry = entries.ofToken(token);
+      if (!entry || clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
+      if (entry.status !== 'acknowledged') throw errors.unknownWebhook();
+      return entry;
+    },
+
+    /** Records the bot's response. */
+    acknowledge(entry: Entry, responseType: number): void {
+      entry.stopDeadline();
+      entry.status = 'acknowledged';
+      entry.responseType = responseType;
+      entry.ackMs = clock.now() - entry.at;
+    },
+  };
+}
