@@ -22,7 +22,7 @@ export interface BlockLogs {
 
 /** A part of a block that cannot be read, with its bytes; the rest of the block can. */
 export interface Unreadable {
-  part: 'transaction' | 'log' | 'trace';
+  part: 'transaction' | 'log' | 'trace' | 'receipt';
   txHash: string | null;
   /** The part itself, as JSON. */
   bytes: string;
@@ -242,12 +242,16 @@ function collect(
   try {
     found.transfers.push(...read());
   } catch (error) {
-    const reason = (error as Error).message.split('\n')[0]!.slice(0, 200);
-    found.unreadable.push({
-      part,
-      txHash: typeof txHash === 'string' ? txHash : null,
-      bytes: JSON.stringify(source) ?? 'undefined',
-      reason,
-    });
+    found.unreadable.push(unreadableOf(part, source, txHash, error));
   }
+}
+
+/** Describes a part that cannot be read, for the quarantine. */
+export function unreadableOf(part: Unreadable['part'], source: unknown, txHash: unknown, error: unknown): Unreadable {
+  return {
+    part,
+    txHash: typeof txHash === 'string' ? txHash : null,
+    bytes: JSON.stringify(source) ?? 'undefined',
+    reason: (error as Error).message.split('\n')[0]!.slice(0, 200),
+  };
 }

@@ -53,7 +53,7 @@ export function createBlockEvents(parts: {
     const listed = new Set(block.transactions.map(({ hash }) => hash));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))].filter((hash) => listed.has(hash));
     const receipts = await receiptsOf(node, block, logs, hashes as Hex[]);
-    const deliveries = deliveriesOf(matches, {
+    const made = deliveriesOf(matches, {
       block,
       receipts,
       style,
@@ -66,8 +66,8 @@ export function createBlockEvents(parts: {
       number: Number(block.number),
       hash: block.hash,
       time: Number(block.timestamp ?? 0),
-      deliveries,
-      unreadable,
+      deliveries: made.deliveries,
+      unreadable: [...unreadable, ...made.unreadable],
     };
   };
 }

@@ -22,11 +22,21 @@ export interface EventSource {
   projectId: string;
   blockNumber: number;
   blockHash: Hex;
-  gas: { gasPrice: string; gasUsed: string; gasFee: string; gasLimit: string; txnValue: string };
+  /** null: cannot be read; the event is reported without. */
+  gas: Gas | null;
 }
 
-/** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. */
-export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): EventSource['gas'] {
+/** The gas fields of an event: decimal, in wei or units of gas. */
+export interface Gas {
+  gasPrice: string;
+  gasUsed: string;
+  gasFee: string;
+  gasLimit: string;
+  txnValue: string;
+}
+
+/** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. @throws when one cannot be read. */
+export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): Gas {
   const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
   const gasUsed = BigInt(receipt.gasUsed ?? 0);
   return {

@@ -1,9 +1,10 @@
 import type { Hex } from 'viem';
 import type { Clock } from '../../src/domain/clock.ts';
+import { type Unreadable, unreadableOf } from '../chain/block.ts';
 import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
 import { type Address, settled, type Transfer } from '../chain/transfers.ts';
-import { addressIn, type EventStyle, eventBody, gasOf, mayWant, placeOf, type Role, toDraft, wants } from './event.ts';
+import { addressIn, type EventStyle, eventBody, type Gas, gasOf, mayWant, placeOf, type Role, toDraft, wants } from './event.ts';
 import type { NewDelivery } from './store/deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 
@@ -59,28 +60,27 @@ export interface DeliverySource {
   replay?: number;
 }
 
-const NO_GAS = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
+const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
 
 /** The first events of a transaction come first among those of a webhook: nobody waits behind a stranger's thousands. */
 const TURN_SIZES = [16, 256] as const;
 
-/** Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. */
-export function deliveriesOf(matches: readonly Match[], source: DeliverySource): NewDelivery[] {
+/**
+ * Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. A transaction
+ * whose gas figures cannot be read is reported without them.
+ */
+export function deliveriesOf(
+  matches: readonly Match[],
+  source: DeliverySource,
+): { deliveries: NewDelivery[]; unreadable: Unreadable[] } {
   const { block, receipts, clock, delayMs, replay = 0 } = source;
-  const transactions = new Map(block.transactions.map((one) => [one.hash, one]));
-  const gas = new Map<Hex, ReturnType<typeof gasOf>>();
+  const gas = createGasReader(block, receipts);
   const counts = new Map<string, number>();
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;
-    const receipt = receipts.get(txHash);
-    const transaction = transactions.get(txHash);
-    if (receipt?.status === '0x0') continue;
-    // Movements of the chain itself have no listed transaction and cost no gas.
-    const isListed = receipt !== undefined && transaction !== undefined;
-    const paid = gas.get(txHash) ?? (isListed ? gasOf(transaction, receipt) : NO_GAS);
-    gas.set(txHash, paid);
-    const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: paid };
+    if (receipts.get(txHash)?.status === '0x0') continue;
+    const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: gas.of(txHash) };
     const content = contentOf(event, webhook, source);
     if (content === null) continue;
     const counted = `${webhook.id} ${txHash}`;
@@ -104,7 +104,33 @@ export function deliveriesOf(matches: readonly Match[], source: DeliverySource):
       replay,
     });
   }
-  return deliveries;
+  return { deliveries, unreadable: gas.unreadable };
+}
+
+/** Reads the gas figures of each transaction once, and notes those that cannot be read. */
+function createGasReader(block: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceipt>) {
+  const transactions = new Map(block.transactions.map((one) => [one.hash, one]));
+  const known = new Map<Hex, Gas | null>();
+  const unreadable: Unreadable[] = [];
+  const read = (txHash: Hex): Gas | null => {
+    const [transaction, receipt] = [transactions.get(txHash), receipts.get(txHash)];
+    // Movements of the chain itself have no listed transaction and cost no gas.
+    if (receipt === undefined || transaction === undefined) return NO_GAS;
+    try {
+      return gasOf(transaction, receipt);
+    } catch (error) {
+      unreadable.push(unreadableOf('receipt', { transaction, receipt }, txHash, error));
+      return null;
+    }
+  };
+  return {
+    unreadable,
+    of(txHash: Hex): Gas | null {
+      const gas = known.has(txHash) ? known.get(txHash)! : read(txHash);
+      known.set(txHash, gas);
+      return gas;
+    },
+  };
 }
 
 type Content = Pick<NewDelivery, 'body' | 'draft' | 'token'>;

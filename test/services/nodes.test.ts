@@ -209,6 +209,19 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect((await ready()).quarantined).toBe(1);
     });
 
+    it('reports transfers whose gas figures cannot be read without them, and quarantines their receipts', async () => {
+      const spoiled = (receipt: object) => ({ ...receipt, gasUsed: '0x', effectiveGasPrice: 'cheap' });
+      node.change('eth_getTransactionReceipt', spoiled);
+      node.change('eth_getBlockReceipts', (receipts: object[]) => receipts.map(spoiled));
+      await pay(3n);
+      await pay(4n, 'erc20');
+      await scan();
+      expect(await values()).toEqual(['3', '4']);
+      const fields = (await events()).flatMap((body) => Object.keys(body));
+      expect(fields.filter((name) => /^gas|^txnValue/.test(name))).toEqual([]);
+      expect(await ready()).toMatchObject({ quarantined: 2, gaps: [] });
+    });
+
     it('does not take another block for the one it asked for', async () => {
       await pay(1n);
       const before = await rpcOf(here.chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
