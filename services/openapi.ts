@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { rowsQuery } from './discovery/routes.ts';
 import { notificationSchemas, pageQuery } from './notification/schemas.ts';
 
-const error = z.object({ statusCode: z.int(), errorMessage: z.string(), error: z.string() });
 const message = z.object({ message: z.string() });
 const webhookRow = z.object({ projectId: z.string(), webhookUrl: z.string(), eventType: z.string() });
 const settings = {
@@ -62,6 +61,29 @@ export const ANSWERS = {
 
 type Operation = keyof typeof ANSWERS;
 
+const error = z.object({ statusCode: z.int(), errorMessage: z.string(), error: z.string() });
+const discoveryError = z.object({ error: z.object({ message: z.string() }) });
+
+/** The error responses of an operation, by status; each interface has one shape for all of them. */
+export function refusalsOf(operation: Operation): Record<number, { description: string; shape: z.ZodType }> {
+  const path = operation.split(' ')[1]!;
+  const common = (shape: z.ZodType) => ({
+    400: { description: 'The request cannot be understood', shape },
+    500: { description: 'It failed; try again later', shape },
+  });
+  if (path.startsWith('/explorer')) return common(ANSWERS['GET /explorer/v0'][200]);
+  if (path.startsWith('/discovery')) return common(discoveryError);
+  const withBody = {
+    413: { description: 'The body is longer than 1 MiB', shape: error },
+    415: { description: 'The body is not JSON', shape: error },
+  };
+  return {
+    ...common(error),
+    403: { description: 'Wrong key, foreign project or unknown webhook', shape: error },
+    ...(/^(POST|PUT)/.test(operation) ? withBody : {}),
+  };
+}
+
 /** Serves the OpenAPI document of the three interfaces at `/openapi.json`. */
 export function openApiRoutes(server: FastifyInstance, nativeSymbol: string): void {
   const document = openApiDocument(nativeSymbol);
@@ -103,9 +125,12 @@ function openApiDocument(nativeSymbol: string): object {
         ...Object.fromEntries(
           Object.entries(answers).map(([status, shape]) => [status, { description: 'Success', content: json(shape) }]),
         ),
-        ...(isNotification
-          ? { 403: { description: 'Wrong key, foreign project or unknown webhook', content: json(error) } }
-          : {}),
+        ...Object.fromEntries(
+          Object.entries(refusalsOf(operation)).map(([status, { description, shape }]) => [
+            status,
+            { description, content: json(shape) },
+          ]),
+        ),
       },
     };
   }

@@ -4,7 +4,18 @@ import { type Unreadable, unreadableOf } from '../chain/block.ts';
 import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
 import { type Address, settled, type Transfer } from '../chain/transfers.ts';
-import { addressIn, type EventStyle, eventBody, type Gas, gasOf, mayWant, placeOf, type Role, toDraft, wants } from './event.ts';
+import {
+  addressIn,
+  type EventStyle,
+  eventBody,
+  type Gas,
+  gasOf,
+  mayWant,
+  placeOf,
+  type Role,
+  toDraft,
+  wants,
+} from './event.ts';
 import type { NewDelivery } from './store/deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 

@@ -37,14 +37,16 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; said: 
 }
 
 /** Starts the services and waits until they listen. */
-async function start(): Promise<{ child: ChildProcess; url: string }> {
+async function start(
+  environment: Record<string, string> = { PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}` },
+): Promise<{ child: ChildProcess; url: string; said(): string }> {
   const child = run({
     RPC_URL: chain.rpcUrl,
     PORT: '0',
     POLL_MS: '50',
     WEBHOOK_ALLOW: '127.0.0.1',
     DATA_DIR: folder.dir,
-    PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}`,
+    ...environment,
   });
   let said = '';
   const url = new Promise<string>((resolve, reject) => {
@@ -55,7 +57,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
     });
     child.once('exit', () => reject(new Error(`the services ended: ${said}`)));
   });
-  return { child, url: await url };
+  return { child, url: await url, said: () => said };
 }
 
 it('names every fault and exits with 78 without configuration', async () => {
@@ -143,5 +145,60 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   expect(hashes).toEqual(new Set([...mined.map(({ hash }) => hash), later.hash]));
   second.child.kill('SIGTERM');
   expect((await once(second.child, 'exit'))[0]).toBe(0);
+  await receiver.close();
+});
+
+it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a removed project is not served', async () => {
+  const file = join(folder.dir, 'projects.json');
+  const [early, late] = ['e', 'l'].map((letter) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`);
+  const write = (...projects: object[]) =>
+    writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: harbor.id, key: harbor.key, ...one }))));
+  write({ secret: 'old', signingSecrets: [early] });
+  const { child, url, said } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
+  const call = (method: string, path: string, secret: string, body?: object) =>
+    fetch(`${url}/notification/v0${path}?apiKey=${harbor.key}`, {
+      method,
+      headers: { 'API-SECRET': secret, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const status = async (secret: string) => (await call('GET', `/webhooks/${harbor.id}`, secret)).status;
+  const becomes = (secret: string, code: number) =>
+    expect.poll(() => status(secret), { message: secret, timeout: 30_000 }).toBe(code);
+  const pay = () => chain.transfer({ kind: 'native', from: 'Alice', to: 'Grants' });
+  const receiver = await startReceiver();
+  const watching = {
+    projectId: harbor.id,
+    webhookUrl: receiver.url,
+    eventType: 'ALL',
+    addresses: [chain.wallets.Grants],
+  };
+  expect((await call('POST', '/webhook', 'old', watching)).status).toBe(201);
+
+  write({ secret: 'new', otherSecrets: ['old'], signingSecrets: [late, early] });
+  await becomes('new', 200);
+  expect(await status('old')).toBe(200);
+  await pay();
+  const [first] = await receiver.until(1);
+  expect(String(first!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+
+  write({ secret: 'new', signingSecrets: [late] });
+  await becomes('old', 403);
+  writeFileSync(file, '[');
+  await expect.poll(said, { timeout: 30_000 }).toContain('cannot read the changed projects file');
+  expect(await status('new')).toBe(200);
+
+  write();
+  await becomes('new', 403);
+  const { blockNumber } = await pay();
+  const next = async () =>
+    ((await (await fetch(`${url}/readyz`)).json()) as { chains: [{ next: number }] }).chains[0].next;
+  await expect.poll(next, { timeout: 30_000 }).toBeGreaterThan(blockNumber);
+  write({ secret: 'new' });
+  await becomes('new', 200);
+  const { hash } = await pay();
+  const received = await receiver.until(2);
+  expect(received.map(({ body }) => JSON.parse(body).txHash).at(1)).toBe(hash);
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
   await receiver.close();
 });

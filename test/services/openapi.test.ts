@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ANSWERS } from '../../services/openapi.ts';
+import { ANSWERS, refusalsOf } from '../../services/openapi.ts';
 import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings({ scripted: true });
@@ -74,4 +74,48 @@ it('answers every documented operation in the documented shape', async () => {
   await check('GET /discovery/api/infrastructure-providers/categories', `${discovery}/categories`);
   await check('GET /discovery/api/infrastructure-providers/rows', `${discovery}/rows?category=wallets`);
   expect(new Set(checked)).toEqual(new Set(Object.keys(ANSWERS)));
+});
+
+type Operation = keyof typeof ANSWERS;
+const JSON_TYPE = 'application/json';
+const refused: {
+  status: number;
+  operation: Operation;
+  path?: string;
+  body?: string;
+  secret?: string;
+  type?: string;
+}[] = [
+  { status: 400, operation: 'POST /notification/v0/webhook', body: '{}' },
+  { status: 400, operation: 'POST /notification/v0/webhook', body: '{' },
+  { status: 400, operation: 'PUT /notification/v0/webhook', body: '{}' },
+  { status: 400, operation: 'POST /notification/v0/webhook/add-addresses', body: '{}' },
+  { status: 400, operation: 'POST /notification/v0/webhook/delete-addresses', body: '{}' },
+  { status: 400, operation: 'POST /notification/v0/webhook/replay', body: '{}' },
+  { status: 400, operation: 'POST /notification/v0/webhook/test', body: '{}' },
+  {
+    status: 400,
+    operation: 'GET /notification/v0/webhook/{webhookId}',
+    path: `/notification/v0/webhook/${'x'.repeat(1001)}`,
+  },
+  { status: 403, operation: 'GET /notification/v0/webhooks/{projectId}', secret: 'wrong' },
+  { status: 403, operation: 'DELETE /notification/v0/webhook/{webhookId}' },
+  { status: 413, operation: 'POST /notification/v0/webhook', body: `"${'x'.repeat(2 ** 20)}"` },
+  { status: 415, operation: 'PUT /notification/v0/webhook', body: 'a=b', type: 'application/x-www-form-urlencoded' },
+  { status: 400, operation: 'GET /explorer/v0', path: '/explorer/v0?module=account' },
+  { status: 400, operation: 'GET /discovery/api/infrastructure-providers/rows' },
+];
+
+it.each(refused)('documents status $status of $operation and its shape', async (one) => {
+  const { status, operation, path, body, secret = harbor.secret, type = JSON_TYPE } = one;
+  const [method = '', shown = ''] = operation.split(' ');
+  const target = new URL(path ?? shown, services.url);
+  target.searchParams.set('apiKey', harbor.key);
+  const headers = { 'API-SECRET': secret, ...(body === undefined ? {} : { 'content-type': type }) };
+  const response = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
+  expect(response.status).toBe(status);
+  const shape = refusalsOf(operation)[status]!.shape;
+  expect(shape.safeParse(await response.json()).error).toBeUndefined();
+  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  expect(document.paths[shown]![method.toLowerCase()]!.responses).toHaveProperty(String(status));
 });
