@@ -10,7 +10,7 @@ export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 /** What the process does now. `standby`: it begins to work when the one that works ends. */
 export type Role = 'working' | 'standby' | 'receiving';
 
-/** The operator's server: `/healthz` (the process responds), `/readyz` (every part works), `/metrics` (Prometheus). */
+/** The operator's server: `/healthz` (the process responds), `/readyz` (every part works, or the named one), `/metrics` (Prometheus). */
 export function createOps({
   scrape,
   readiness,
@@ -24,8 +24,9 @@ export function createOps({
   const app = fastify({ logger: false, exposeHeadRoutes: true, http: HEADERS, requestTimeout: 10_000 });
   app.server.maxConnections = MOST_CONNECTIONS;
   app.get('/healthz', async () => ({ ok: true }));
-  app.get('/readyz', async (_request, reply) => {
-    const parts = await readiness();
+  app.get<{ Querystring: { part?: string } }>('/readyz', async ({ query: { part } }, reply) => {
+    const all = await readiness();
+    const parts = part === undefined ? all : { [part]: all[part] ?? { ready: false, detail: 'there is no such part' } };
     const ok = Object.values(parts).every((part) => part.ready);
     return reply.code(ok ? 200 : 503).send({ ok, role: role(), parts });
   });

@@ -60,12 +60,15 @@ async function startProxy(kind: Kind, name: string, target: number, logs: string
     socket.on('error', () => undefined).on('connect', () => socket.destroy());
     return isUp;
   });
-  return { port, isOuter: name.includes('outer') };
+  return { port, isOuter: /outer|several/.test(name) };
 }
 
 const adapt = (config: string, port: number, target: number) =>
   config
     .replace('127.0.0.1:8080', `127.0.0.1:${target}`)
+    // Several processes: on other addresses of this machine.
+    .replaceAll(/10\.0\.0\.(1[12]):8080/g, `127.0.0.$1:${target}`)
+    .replace('health_port 9464', `health_port ${target}`)
     .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('listen 8081', `listen 127.0.0.1:${port}`)
     .replace('bot.example {', `https://localhost:${port} {\n\ttls ${CERTIFICATES}/valid.pem ${CERTIFICATES}/server.key`)
@@ -143,6 +146,28 @@ async function startReceiver(trusted: string) {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
+/** What a load balancer sees of a process: it takes deliveries, and `/readyz` shows whether it can store them. */
+async function startProcess(host: string, port: number) {
+  const process = { status: 200, isReady: true, asked: 0, senders: [] as string[], close };
+  const server = createHttp((request, response) => {
+    if (request.url === '/readyz?part=database') {
+      process.asked++;
+      response.writeHead(process.isReady ? 200 : 503).end();
+      return;
+    }
+    process.senders.push(String(request.headers['x-forwarded-for']));
+    request.resume().on('end', () => response.writeHead(process.status).end());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  onTestFinished(close);
+  return process;
+}
+
 function makeLogs(): string {
   const logs = join(makeFolder(), 'logs');
   mkdirSync(logs);
@@ -205,11 +230,47 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
   });
 
   it.each([
+    ['nginx', 'nginx-several.conf'],
+    ['caddy', 'several.Caddyfile'],
+  ] as const)('shares deliveries among several processes and leaves out one that is away (%s)', async (kind, name) => {
+    const port = (await freePorts(1))[0]!;
+    const [first, second] = [await startProcess('127.0.0.11', port), await startProcess('127.0.0.12', port)];
+    const proxy = await startProxy(kind, name, port, makeLogs());
+    const statuses = async (requests: number) =>
+      new Set(await Promise.all(Array.from({ length: requests }, () => post(proxy, SENDER))));
+    await until('both got deliveries', async () => {
+      expect(await statuses(4)).toEqual(new Set([200]));
+      return first.senders.length > 0 && second.senders.length > 0;
+    });
+    expect(new Set([...first.senders, ...second.senders])).toEqual(new Set([SENDER]));
+    await first.close();
+    // nginx passes them on at once; Caddy does so when it has noticed.
+    if (kind === 'nginx') expect(await statuses(20)).toEqual(new Set([200]));
+    await until('all are acknowledged', async () => !(await statuses(20)).has(502));
+    // What one process refuses is the sender's to repeat: the other one may have the same reason.
+    const before = second.senders.length;
+    second.status = 503;
+    expect([await post(proxy, SENDER), second.senders.length]).toEqual([503, before + 1]);
+  });
+
+  it('sends no deliveries to a process whose database is away (caddy)', async () => {
+    const port = (await freePorts(1))[0]!;
+    const [first, second] = [await startProcess('127.0.0.11', port), await startProcess('127.0.0.12', port)];
+    first.isReady = false;
+    const proxy = await startProxy('caddy', 'several.Caddyfile', port, makeLogs());
+    await until('it was asked', () => first.asked > 0);
+    const before = first.senders.length;
+    for (let n = 0; n < 6; n++) expect(await post(proxy, SENDER)).toBe(200);
+    expect([first.senders.length, second.senders.length > 0]).toEqual([before, true]);
+  });
+
+  it.each([
     ['nginx', 'nginx-outer.conf'],
     ['nginx', 'nginx-inner.conf'],
     ['nginx', 'nginx-balancer.conf'],
     ['caddy', 'outer.Caddyfile'],
     ['caddy', 'inner.Caddyfile'],
+    ['nginx', 'nginx-several.conf'],
   ] as const)('keeps the secret path out of every log of %s with %s, whatever goes wrong', async (kind, name) => {
     const logs = makeLogs();
     // Registered first, so it runs last: by then the proxy has ended and its output is there, too.

@@ -172,6 +172,10 @@ describe('the figures', () => {
         { ok: false, parts: { sending: { ready: false, detail } } },
       ]);
       expect([await post(JSON.stringify(payment())), (await get('/healthz')).status]).toEqual([200, 200]);
+      // A load balancer goes on sending deliveries here.
+      expect([(await get('/readyz?part=database')).status, (await get('/readyz?part=other')).status]).toEqual([
+        200, 503,
+      ]);
       const now = await reaches('outbox_waiting{state="due"}', 1);
       expect(now.get('ledgerbell_outbox_oldest_seconds')).toBeGreaterThan(0);
     },

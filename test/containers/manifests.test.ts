@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+
+/** The examples for Compose and Kubernetes, without either: that their parts fit together, and what each may do. */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const VARIABLES = new Set([...read('.env.example').matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name!));
+
+interface ComposeService {
+  profiles?: string[];
+  build?: { target: string };
+  image?: string;
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  depends_on?: Record<string, { condition: string; required?: boolean }>;
+  cap_drop?: string[];
+  security_opt?: string[];
+  read_only?: boolean;
+  tmpfs?: string[];
+}
+
+describe('compose.yaml', () => {
+  const compose = parse(read('compose.yaml'), { merge: true }) as {
+    services: Record<string, ComposeService>;
+    volumes: Record<string, null>;
+  };
+  const services = Object.entries(compose.services);
+  const running = (profile: string) =>
+    services.filter(([, { profiles = [profile] }]) => profiles.includes(profile)).map(([name]) => name);
+
+  it('starts one bot by default, and two with a Postgres with the profile postgres', () => {
+    expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual(['bot']);
+    expect(running('postgres')).toEqual(['bot', 'bot-2', 'postgres']);
+  });
+
+  it('gives every bot a start that works without the profile, after a Postgres that responds', () => {
+    const bots = services.filter(([, { build }]) => build?.target === 'bot');
+    expect(bots).toHaveLength(2);
+    for (const [, { depends_on: first }] of bots)
+      expect(first).toEqual({ postgres: { condition: 'service_healthy', required: false } });
+  });
+
+  it('publishes each port once, and only on this machine', () => {
+    const ports = services.flatMap(([, { ports = [] }]) => ports);
+    expect(ports.filter((port) => !/^127\.0\.0\.1:\d+:\d+$/.test(port))).toEqual([]);
+    const published = ports.map((port) => port.split(':')[1]);
+    expect(new Set(published).size).toBe(published.length);
+    expect(compose.services.postgres!.ports).toBeUndefined();
+  });
+
+  it.each(services)('runs %s without rights that it does not need', (_name, service) => {
+    expect([service.cap_drop, service.security_opt]).toEqual([['ALL'], ['no-new-privileges:true']]);
+    // An image of others is named by its version; Grafana installs its plugins into its own folder.
+    if (service.image) expect(service.image).toMatch(/:v?\d+\.\d+/);
+    if (!service.image?.startsWith('grafana/')) expect(service.read_only).toBe(true);
+  });
+
+  it('declares every volume that it mounts', () => {
+    const mounted = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!));
+    const named = mounted.filter((name) => !name.startsWith('.'));
+    expect(new Set(named)).toEqual(new Set(Object.keys(compose.volumes)));
+  });
+
+  it('sets only variables that a bot reads', () => {
+    const bots = services.filter(([, { build }]) => build?.target === 'bot');
+    const set = bots.flatMap(([, { environment = {} }]) => Object.keys(environment));
+    expect(set.filter((name) => !VARIABLES.has(name))).toEqual([]);
+  });
+});
+
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+interface Container {
+  env: { name: string }[];
+  ports: { name: string; containerPort: number }[];
+  readinessProbe: Probe;
+  livenessProbe: Probe;
+  volumeMounts: { name: string }[];
+  securityContext: object;
+}
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    replicas: number;
+    strategy: object;
+    minAvailable: number;
+    selector: { app: string; matchLabels: { app: string } };
+    ports: { targetPort: string }[];
+    template: {
+      metadata: { labels: { app: string } };
+      spec: {
+        containers: Container[];
+        volumes: { name: string; persistentVolumeClaim?: { claimName: string } }[];
+        securityContext: object;
+        automountServiceAccountToken: boolean;
+        terminationGracePeriodSeconds: number;
+      };
+    };
+  };
+}
+
+describe.each(['docs/kubernetes.yaml', 'docs/kubernetes-postgres.yaml'])('%s', (path) => {
+  const parsed = parseAllDocuments(read(path));
+  const manifests = parsed.map((document) => document.toJS() as Manifest);
+  const of = (kind: string) => manifests.find((manifest) => manifest.kind === kind)!;
+  const { spec: pod, metadata } = of('Deployment').spec.template;
+  const [bot] = pod.containers;
+
+  it('parses without an error or a warning, and names each object', () => {
+    expect(parsed.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+    for (const { apiVersion, kind, metadata } of manifests)
+      expect([apiVersion, kind, metadata.name]).toEqual([
+        expect.stringMatching(/^(apps\/v1|policy\/v1|v1)$/),
+        expect.any(String),
+        'ledgerbell',
+      ]);
+  });
+
+  it('selects the pods that it makes', () => {
+    expect(of('Deployment').spec.selector.matchLabels).toEqual(metadata.labels);
+    expect(of('Service').spec.selector).toEqual(metadata.labels);
+  });
+
+  it('probes and serves ports that the bot opens', () => {
+    expect(bot!.ports).toEqual([
+      { name: 'hooks', containerPort: 8080 },
+      { name: 'ops', containerPort: 9464 },
+    ]);
+    const named = bot!.ports.map(({ name }) => name);
+    expect(named).toContain(bot!.readinessProbe.httpGet.port);
+    expect(named).toContain(bot!.livenessProbe.httpGet.port);
+    expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(['hooks']);
+    // A restart does not help against a database or a Discord that is away.
+    expect(bot!.livenessProbe.httpGet.path).toBe('/healthz');
+  });
+
+  it('mounts the volumes that it has, and sets variables that the bot reads', () => {
+    expect(bot!.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name));
+    const claims = pod.volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+    for (const claim of claims) expect(of('PersistentVolumeClaim').metadata.name).toBe(claim);
+    expect(bot!.env.map(({ name }) => name).filter((name) => !VARIABLES.has(name))).toEqual([]);
+  });
+
+  it('runs as an unprivileged user with a read-only root', () => {
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(bot!.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  it('runs as many processes as its database allows', () => {
+    const { replicas, strategy } = of('Deployment').spec;
+    if (of('PersistentVolumeClaim')) return expect([replicas, strategy]).toEqual([1, { type: 'Recreate' }]);
+    expect(replicas).toBeGreaterThan(of('PodDisruptionBudget').spec.minAvailable);
+    expect(strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } });
+    expect(bot!.readinessProbe.httpGet.path).toBe('/readyz?part=database');
+  });
+});
