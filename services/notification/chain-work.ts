@@ -12,8 +12,8 @@ import { createForks } from './forks.ts';
 import { createGaps } from './gaps.ts';
 import { createReplays } from './replay.ts';
 import { createScanner, type Scanner } from './scanner.ts';
-import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { KeptDelivery } from './store/new-deliveries.ts';
 import { createTokens } from './tokens.ts';
 
 /** Dependencies of {@link createChainWork}. */

@@ -4,9 +4,9 @@ import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
 import type { BlockEvents } from './block-events.ts';
 import type { Forks } from './forks.ts';
-import type { KeptDelivery } from './store/deliveries.ts';
 import type { Gap } from './store/gaps.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { KeptDelivery } from './store/new-deliveries.ts';
 
 /** Reports the parts of blocks that were missing when the block was read. */
 export interface Gaps {

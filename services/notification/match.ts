@@ -16,7 +16,7 @@ import {
   toDraft,
   wants,
 } from './event.ts';
-import type { NewDelivery } from './store/deliveries.ts';
+import type { NewDelivery } from './store/new-deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 
 /** A transfer that a webhook watches. */

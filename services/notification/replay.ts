@@ -4,8 +4,8 @@ import { NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
 import type { BlockEvents } from './block-events.ts';
-import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { KeptDelivery } from './store/new-deliveries.ts';
 import type { Replay } from './store/replays.ts';
 import type { Webhook } from './store/webhooks.ts';
 

@@ -11,8 +11,8 @@ import { applyFinality } from './finality.ts';
 import { type Forks, RESTART_DEPTH } from './forks.ts';
 import { findUnreadable, MISSED_PATIENCE_MS } from './missed.ts';
 import type { ReadBlock } from './store/chain.ts';
-import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { KeptDelivery } from './store/new-deliveries.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Dependencies of the scanner. */

@@ -9,9 +9,10 @@ import { type EventStyle, fromDraft } from './event.ts';
 import { createLoop } from './loop.ts';
 import { createReach } from './reach.ts';
 import type { ScannerStatus } from './scanner.ts';
-import type { CompletedDelivery, KeptDelivery } from './store/deliveries.ts';
 import type { Gap } from './store/gaps.ts';
 import { type NotificationStore, openStore } from './store/index.ts';
+import type { KeptDelivery } from './store/new-deliveries.ts';
+import type { CompletedDelivery } from './store/waiting.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
 /** Dependencies of the notification service. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Hex, zeroAddress, zeroHash } from 'viem';
 import { type EventStyle, eventBody } from './event.ts';
-import type { NewDelivery } from './store/deliveries.ts';
+import type { NewDelivery } from './store/new-deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 
 /** The place in headers that marks a test event. */

@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Unreadable } from '../../chain/block.ts';
-import type { DeliveryStore, KeptDelivery, NewDelivery } from './deliveries.ts';
+import type { DeliveryStore } from './deliveries.ts';
 import { createGapStore, type GapPart, type GapStore } from './gaps.ts';
+import type { KeptDelivery, NewDelivery } from './new-deliveries.ts';
 
 /** The chain of this file and the place in it. */
 export interface ChainState {

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
-import type { DeliveryStore, KeptDelivery, NewDelivery } from './deliveries.ts';
+import type { DeliveryStore } from './deliveries.ts';
+import type { KeptDelivery, NewDelivery } from './new-deliveries.ts';
 
 /** Blocks to be read again for one webhook. */
 export interface Replay {

@@ -1,0 +1,72 @@
+import type Database from 'better-sqlite3';
+import type { Delivery } from './outbox.ts';
+
+/** A delivery whose body is complete. */
+export type CompletedDelivery = Pick<Delivery, 'id' | 'webhookId' | 'projectId' | 'txHash' | 'blockNumber' | 'body'>;
+
+/** Which heights the chain has reached; null where unknown. */
+export interface Heights {
+  head: number;
+  safe: number | null;
+  finalized: number | null;
+}
+
+/** Deliveries that wait for confirmations or for their token's facts. */
+export interface WaitingStore {
+  /** Lets the confirmed and named deliveries be sent; returns the webhooks concerned. */
+  release(heights: Heights, now: number): string[];
+  /** Whether a delivery waits for the safe (-1) or finalized (-2) block. */
+  waitsFor(tag: -1 | -2): boolean;
+  /** The tokens that deliveries wait for. */
+  unnamedTokens(): string[];
+  /** Completes the deliveries of a token; `render` returns null for those that their webhook does not want. */
+  name(token: string, render: (draft: string) => string | null): CompletedDelivery[];
+}
+
+/** Creates the part of the store that holds deliveries back until they can be sent. */
+export function createWaitingStore(db: Database.Database): WaitingStore {
+  return {
+    release({ head, safe, finalized }, now) {
+      const rows = db
+        .prepare<Record<string, number>, { webhookId: string }>(
+          `UPDATE deliveries SET state = 'pending', due_at = max(due_at, :now)
+           WHERE state = 'waiting' AND body IS NOT NULL AND (confirm_at IS NULL OR confirm_at BETWEEN 0 AND :head
+             OR (confirm_at = -1 AND block_number <= :safe) OR (confirm_at = -2 AND block_number <= :finalized))
+           RETURNING webhook_id AS webhookId`,
+        )
+        .all({ head, safe: safe ?? -1, finalized: finalized ?? -1, now });
+      return [...new Set(rows.map(({ webhookId }) => webhookId))];
+    },
+    waitsFor: (tag) =>
+      db.prepare<[number]>("SELECT 1 FROM deliveries WHERE state = 'waiting' AND confirm_at = ? LIMIT 1").get(tag) !==
+      undefined,
+    unnamedTokens: () =>
+      db
+        .prepare<[], { token: string }>(
+          `SELECT DISTINCT token FROM deliveries INDEXED BY deliveries_unnamed
+           WHERE state = 'waiting' AND body IS NULL AND token IS NOT NULL`,
+        )
+        .all()
+        .map(({ token }) => token),
+    name: (token, render) =>
+      db.transaction(() => {
+        const rows = db
+          .prepare<[string], CompletedDelivery & { draft: string }>(
+            `SELECT id, webhook_id AS webhookId, project_id AS projectId, tx_hash AS txHash, block_number AS blockNumber, draft
+             FROM deliveries WHERE state = 'waiting' AND body IS NULL AND token = ?`,
+          )
+          .all(token);
+        const complete = db.prepare<[string, number]>('UPDATE deliveries SET body = ?, draft = NULL WHERE id = ?');
+        const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
+        return rows.flatMap(({ draft, ...row }) => {
+          const body = render(draft);
+          if (body === null) {
+            remove.run(row.id);
+            return [];
+          }
+          complete.run(body, row.id);
+          return [{ ...row, body }];
+        });
+      })(),
+  };
+}
