@@ -1,7 +1,6 @@
 import type { AutocompleteUse, Button, ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import type { AddressText } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
-import { inCode } from '../src/domain/text.ts';
 import { parseAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import { type ActivityRequest, readActivity, readActivityFile } from './activity/read.ts';
@@ -9,13 +8,24 @@ import { type PeriodName, periodOf, report, type Shown } from './activity/report
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
 import { refusing } from './shared/meant.ts';
+import { titleName } from './shared/naming.ts';
 import { echoing, fullAddress, shortAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { visibleTo } from './shared/subscriptions.ts';
 import { hiddenFrom } from './shared/visibility.ts';
+import { catalogedAmong } from './subscription/tokens.ts';
 
 type Needs = ContextWith<
-  'subscriptions' | 'labels' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'assetName' | 'chart'
+  | 'subscriptions'
+  | 'labels'
+  | 'history'
+  | 'tokens'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'assetName'
+  | 'chart'
 >;
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
@@ -94,7 +104,10 @@ async function show(
   const { guildId } = interaction;
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   return context.guildQueue.run(guildId, 'read', async () =>
-    report(await readActivity(context, asked.request), asked, guildId, context),
+    report(await readActivity(context, asked.request), asked, guildId, {
+      ...context,
+      cataloged: catalogedAmong(await context.tokens.known(guildId)),
+    }),
   );
 }
 
@@ -130,7 +143,7 @@ async function ask(
   const hidden = await hiddenFrom(interaction, postedIn, context);
   return {
     address,
-    name: inCode(found.name, `\`${shortAddress(address)}\``, 60),
+    name: titleName(found.name, `\`${shortAddress(address)}\``),
     period,
     timezone,
     request: {

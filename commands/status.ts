@@ -7,6 +7,7 @@ import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
+import { boldName } from './shared/naming.ts';
 import { pauseLines } from './shared/pauses.ts';
 import { quotaLine, refusedFor, usageLine } from './shared/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
@@ -137,7 +138,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
   const most = 5;
   const lines = silences.slice(0, most).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
-      name: label === null ? fullAddress(address, settings) : inCode(label, '?'),
+      name: label === null ? fullAddress(address, settings) : boldName(label),
       ago: ago(lastEventAt),
     }),
   );

@@ -5,6 +5,7 @@ import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
@@ -113,13 +114,16 @@ async function warningOf(found: Token, guildId: string, context: Needs): Promise
 }
 
 function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {
-  const { address, name, symbol, type, decimals, cataloged } = found;
+  const { address, name, type, decimals, cataloged } = found;
   const watchIt = press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary);
   const buttons = isOutside ? [] : [watchIt];
   const page = addressPage(settings, address, 'token');
   if (page) buttons.push(linkButton(t('token.explorer'), page));
   const unknown = t('token.notGiven');
-  const title = [...new Set([nameOf(t, name, t('token.unnamed')), nameOf(t, symbol, '')])].join(' ').trimEnd();
+  const called = cataloged
+    ? asName(name, t('token.unnamed'), undefined, t('alert.hiddenName'))
+    : nameOf(t, name, t('token.unnamed'));
+  const title = [...new Set([called, symbolOf(found, t)])].join(' ').trimEnd();
   return note(
     warning === null ? 'info' : 'warn',
     warning === null ? title : `⚠️ ${t('alert.imitation', { title })}`,
@@ -144,17 +148,21 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
   );
 }
 
+/** The symbol as alerts write it. */
+const symbolOf = ({ symbol, cataloged }: Token, t: Translate): string =>
+  cataloged && symbol !== null ? asSymbol(symbol, '', t('alert.hiddenName')) : nameOf(t, symbol, '');
+
 /** NFTs have no decimals. */
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
 
 function supply(token: Token, t: Translate, language: Language): string {
-  const { totalSupply: given, symbol } = token;
+  const { totalSupply: given } = token;
   const totalSupply = given === null ? null : wholeDigits(given);
   if (totalSupply === null) return t('token.notGiven');
   const raw = t('token.raw', { value: `\`${given}\`` });
   const decimals = token.decimals ?? (isFungible(token) ? null : 0);
   const amount =
-    decimals !== null && `${writeNumber(inUnits(totalSupply, decimals), language)} ${nameOf(t, symbol, '')}`.trimEnd();
+    decimals !== null && `${writeNumber(inUnits(totalSupply, decimals), language)} ${symbolOf(token, t)}`.trimEnd();
   // A number with an exponent was rounded to about 16 digits.
   const isRounded = given !== totalSupply && /e/i.test(given!);
   const lines = [amount, decimals === 0 && !isRounded ? null : raw, isRounded && `-# ${t('token.rounded')}`];

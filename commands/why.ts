@@ -9,10 +9,20 @@ import { echoing, note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
+import { catalogedAmong } from './subscription/tokens.ts';
 import { describeStory } from './why/story.ts';
 
 type Needs = ContextWith<
-  'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'sendingHold' | 'sendingPauses'
+  | 'labels'
+  | 'history'
+  | 'tokens'
+  | 'projects'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'sendingHold'
+  | 'sendingPauses'
 >;
 
 /** Most transfers of one transaction that are shown in full. */
@@ -82,13 +92,14 @@ async function explain(
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
+  const cataloged = catalogedAmong(await context.tokens.known(guildId));
   const labels = new Map((await context.labels.list(guildId)).map(({ address, name }) => [address, name]));
   const hold = context.sendingHold(guildId);
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const most = Math.floor(MOST_CHARACTERS / shown.length);
   const embeds = shown.map((story) =>
-    describeStory(story, { ...context, guildId, hold, pauses, labels, url, most, reference }),
+    describeStory(story, { ...context, guildId, hold, pauses, labels, cataloged, url, most, reference }),
   );
   const left = reference === null || context.manages ? total - shown.length : 0;
   return {
@@ -127,8 +138,12 @@ async function explainMessage(
   const reply = known
     ? await explain(interaction, context, known.txHash, reference)
     : note('info', t('why.title'), [t('why.several', { count: total })]);
+  const cataloged = catalogedAmong(await context.tokens.known(guildId));
   const options = transactions.map(({ txHash, transfers, transfer }) => ({
-    label: cutTo(`${moved(transfer, language).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`, 100),
+    label: cutTo(
+      `${moved(transfer, language, cataloged).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`,
+      100,
+    ),
     description: txHash,
     value: txHash,
     default: txHash === known?.txHash,

@@ -11,7 +11,10 @@ import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.
 import type { ContextWith } from '../shared/services.ts';
 import type { ActivityReport } from './read.ts';
 
-type Needs = ContextWith<'settings' | 'moved' | 'assetName' | 'chart'>;
+interface Needs extends ContextWith<'settings' | 'moved' | 'assetName' | 'chart'> {
+  /** Tokens whose names may be trusted. */
+  cataloged: ReadonlySet<AddressText>;
+}
 
 /** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';
@@ -108,19 +111,23 @@ function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
 /** A token that only copies a known symbol must not look like the real one. */
 const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${imitation ? '⚠️ ' : ''}${ICONS[way]}`;
 
-function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: Needs): string {
+function sumOf({ transfer, ...sums }: AssetTotal, way: Way, context: Needs): string {
+  const { t, language, cataloged } = context;
   const { value } = sums[way];
   // The amount is unknown, which is not zero.
-  if (transfer.value === null && value === '0') return assetName(transfer, language);
-  if (!isItem(transfer)) return moved({ ...transfer, value }, language);
-  return t('activity.pieces', { amount: writeNumber(value, language), what: assetName(transfer, language) });
+  if (transfer.value === null && value === '0') return context.assetName(transfer, language, cataloged);
+  if (!isItem(transfer)) return context.moved({ ...transfer, value }, language, cataloged);
+  return t('activity.pieces', {
+    amount: writeNumber(value, language),
+    what: context.assetName(transfer, language, cataloged),
+  });
 }
 
 function largestOf({ largest, messages }: ActivityReport, guildId: string, context: Needs): string[] {
-  const { t, language, moved, settings } = context;
+  const { t, language, moved, settings, cataloged } = context;
   return largest.map(({ transferId, transfer, way, at, imitation }) => {
     const message = messages.get(transferId);
-    const what = moved(transfer, language);
+    const what = moved(transfer, language, cataloged);
     const url = transactionPage(settings, transfer.txHash);
     const linked = url ? `[${what}](${url})` : what;
     const link = message

@@ -2,7 +2,6 @@ import { ButtonStyle } from 'discord.js';
 import type { AutocompleteUse, Button, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, toAddress } from '../../src/domain/address.ts';
 import type { Label } from '../../src/domain/guild.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -11,7 +10,7 @@ import { addressChoice, fitting } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { refusing } from '../shared/meant.ts';
-import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
+import { boldName, notNamed, readName, titleName } from '../shared/naming.ts';
 import { echoing, fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
@@ -21,8 +20,6 @@ type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'set
 const PER_PAGE = 12;
 /** How many recent decisions are searched for addresses to suggest. */
 const LATEST_DECISIONS = 300;
-
-const shown = (name: string): string => inCode(name, '', NAME_LONGEST);
 
 /** `/label set`. */
 export async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -43,10 +40,10 @@ export async function set(interaction: CommandUse, context: Needs): Promise<Repl
       ? t('label.setNew')
       : before === name
         ? t('label.setSame')
-        : t('label.setOver', { before: shown(before) });
+        : t('label.setOver', { before: boldName(before) });
   const alike = await lookAlikes([address], interaction, context);
   const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
-  return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: shown(name) }), lines, {
+  return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {
     components: [row(press(t('label.goPage'), 'label:list:0'))],
   });
 }
@@ -68,7 +65,7 @@ function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
     press(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
     press(t('label.no'), `label:keep:${text}`),
   );
-  const title = t('label.remove', { name: shown(name) });
+  const title = t('label.remove', { name: titleName(name) });
   const lines = [fullAddress(address, settings), t('label.removeMeaning')];
   return note('danger', title, lines, { components: [buttons] });
 }
@@ -87,7 +84,7 @@ export const drop: Button<Needs> = {
     const { address } = found;
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
     const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
-    return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings), changing]);
+    return note('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
   },
 };
 
@@ -103,7 +100,7 @@ export async function list(guildId: string, { labels, settings, t }: Needs, want
   const all = await labels.list(guildId);
   if (all.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
   const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);
-  const lines = listed.flatMap(({ address, name }) => [`**${shown(name)}**`, fullAddress(address, settings)]);
+  const lines = listed.flatMap(({ address, name }) => [boldName(name), fullAddress(address, settings)]);
   const turn = pager(t, page, pages, (to) => `label:list:${to}`);
   return note('info', t('label.list', { count: all.length }), lines, {
     ...(pages > 1 && { footer: { text: t('reply.page', { page: page + 1, pages }) } }),

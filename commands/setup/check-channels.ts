@@ -2,8 +2,8 @@ import type { Guild } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { GuildOverview } from '../../src/domain/overview.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { boldName } from '../shared/naming.ts';
 import { firstOf } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
@@ -77,7 +77,7 @@ export function checkRoles(
     if (mention === null || seen.has(mention)) continue;
     seen.add(mention);
     const role = guild.roles.cache.get(mention);
-    if (!role) findings.push(fault(t('setup.check.roleGone', { label: inCode(label, `#${id}`) })));
+    if (!role) findings.push(fault(t('setup.check.roleGone', { label: boldName(label, `#${id}`) })));
     else if (!role.mentionable && !appPermissions.has('MentionEveryone')) {
       findings.push(fault(t('setup.check.roleSilent', { role: `<@&${mention}>` })));
     }

@@ -1,8 +1,8 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import { endsOf } from '../../src/domain/guard.ts';
 import { differenceOf } from '../../src/domain/look-alike.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { titleName } from './naming.ts';
 import type { ContextWith } from './services.ts';
 import { visibleTo } from './subscriptions.ts';
 import type { Asker } from './visibility.ts';
@@ -41,7 +41,7 @@ export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { 
   return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
     const full = `\`${checksumAddress(like)}\``;
     return [
-      t('address.alike', { known: inCode(label, full) }),
+      t('address.alike', { known: titleName(label, full) }),
       // No links: they must not invite a click.
       `-# \`${checksumAddress(address)}\``,
       `-# ${full}`,

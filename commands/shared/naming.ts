@@ -1,5 +1,5 @@
 import { type LabelRefusal, MOST_LABELS } from '../../src/domain/guild.ts';
-import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { asName, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress } from './reply.ts';
@@ -7,6 +7,16 @@ import type { ContextWith } from './services.ts';
 
 /** Characters of a name. */
 export const NAME_LONGEST = 60;
+
+/** A name of the server's name book for titles and bold lines, as alerts show it. */
+export const titleName = (name: string | null | undefined, fallback = ''): string =>
+  asName(name, fallback, NAME_LONGEST);
+
+/** The same in bold, for the middle of a sentence; the fallback stays as it is. */
+export function boldName(name: string | null | undefined, fallback = ''): string {
+  const shown = titleName(name);
+  return shown === '' ? fallback : `**${shown}**`;
+}
 
 /** A name as the server's name book takes it; throws a {@link UserError}. */
 export function readName(text: string, t: Translate): string {
@@ -23,6 +33,6 @@ export function readName(text: string, t: Translate): string {
 export function notNamed(refusal: LabelRefusal, { settings, t }: ContextWith<'settings'>): UserError {
   if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MOST_LABELS }));
   const { name, address } = refusal;
-  const shown = { name: inCode(name, '', NAME_LONGEST), address: fullAddress(address, settings) };
+  const shown = { name: boldName(name), address: fullAddress(address, settings) };
   return new UserError(t('label.taken', shown));
 }

@@ -73,9 +73,9 @@ export interface CommandServices extends StoreGroups {
   /** Milliseconds since 1970. */
   now(): number;
   /** The amount and asset of a transfer ("5 `USDC`"), safe for Discord. */
-  moved(transfer: Transfer, language: Language): string;
+  moved(transfer: Transfer, language: Language, cataloged: ReadonlySet<AddressText>): string;
   /** The name of a transfer's asset alone, safe for Discord. */
-  assetName(transfer: Transfer, language: Language): string;
+  assetName(transfer: Transfer, language: Language, cataloged: ReadonlySet<AddressText>): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn on this machine. */
   chart(bars: Bars): Promise<Buffer>;
   /** Re-renders the messages affected by a label change; returns how many, and whether these are all of them. */

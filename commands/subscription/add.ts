@@ -2,14 +2,13 @@ import type { APIEmbedField } from 'discord.js';
 import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { NAME_LONGEST, notNamed } from '../shared/naming.ts';
+import { boldName, notNamed } from '../shared/naming.ts';
 import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -136,7 +135,7 @@ async function added(
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
       addressLine(address, context),
-      before === null ? null : t('label.setOver', { before: inCode(before, '', NAME_LONGEST) }),
+      before === null ? null : t('label.setOver', { before: boldName(before) }),
       ...lookAlikeLines(alike, context),
       ...summary(subscription, context, tokens),
       silentMention(interaction, subscription, t),

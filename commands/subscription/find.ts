@@ -1,10 +1,11 @@
 import type { AutocompleteUse, Choice, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { apart, inCode } from '../../src/domain/text.ts';
+import { apart } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { refusing } from '../shared/meant.ts';
+import { titleName } from '../shared/naming.ts';
 import { echoing, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
@@ -13,7 +14,7 @@ type Needs = ContextWith<'subscriptions' | 'now'>;
 
 /** A subscription's short name: its label, or else its shortened address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
-  return inCode(label, `\`${shortAddress(address)}\``);
+  return titleName(label, `\`${shortAddress(address)}\``);
 }
 
 /** The subscription with this number, address or label, among those of this guild that the person sees. */

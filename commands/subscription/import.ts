@@ -2,13 +2,13 @@ import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { MOST_LABELS } from '../../src/domain/guild.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { boldName } from '../shared/naming.ts';
 import { firstOf, note, press, quoted, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
@@ -225,7 +225,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
   };
   return [
     ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {
-      return [...(change.label ? [inCode(change.label, '')] : []), full(address), `→ <#${channelId}>`].join(' ');
+      return [...(change.label ? [boldName(change.label)] : []), full(address), `→ <#${channelId}>`].join(' ');
     }),
     ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ address, channelId, change }) => {
       const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
@@ -233,7 +233,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
       return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(t('reply.comma'))}`;
     }),
     ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
-      return `${inCode(name, '')} ${full(address)}`;
+      return `${boldName(name)} ${full(address)}`;
     }),
   ];
 }

@@ -1,8 +1,9 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { apart, inCode } from '../../src/domain/text.ts';
+import { apart } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { titleName } from '../shared/naming.ts';
 import { ago, asManyAsFit, note, pageOf, pager, press, row, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
@@ -119,7 +120,7 @@ function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, 
   const last =
     lastEventAt === null ? t('subscription.list.noEvent') : t('subscription.list.lastEvent', { ago: ago(lastEventAt) });
   return [
-    `**${label === null ? '' : `${inCode(label, '')} · `}${t('subscription.list.number', { id })}**`,
+    `**${label === null ? '' : `${titleName(label)} · `}${t('subscription.list.number', { id })}**`,
     addressLine(address, context),
     inOneLine(describe(subscription, context, tokens), phrases, t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,

@@ -4,12 +4,11 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import { type Label, MOST_LABELS } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { withMeant } from '../shared/meant.ts';
-import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
+import { boldName, notNamed, readName } from '../shared/naming.ts';
 import { quoted } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -170,8 +169,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
 function oneName(names: Work['names'], address: AddressText, name: string, line: number, t: Translate): void {
   const known = names.get(address);
   if (known && known.name !== name) {
-    const shown = inCode(known.name, '', NAME_LONGEST);
-    throw new UserError(t('subscription.import.otherName', { line: known.line, name: shown }));
+    throw new UserError(t('subscription.import.otherName', { line: known.line, name: boldName(known.name) }));
   }
   if (!known) names.set(address, { name, line });
 }

@@ -12,7 +12,7 @@ import { ago, asManyAsFit } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 import type { Asker } from '../shared/visibility.ts';
-import { knownIn } from './tokens.ts';
+import { catalogedAmong, knownIn } from './tokens.ts';
 
 type Needs = ContextWith<
   'subscriptions' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
@@ -40,12 +40,13 @@ export async function rehearsalField(
     rehearse(wish, period, history.recentTransfers),
   );
   const known = rehearsal.examples.length > 0 ? await knownIn(wish.guildId, context) : [];
+  const cataloged = catalogedAmong(known);
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const { token, tokenSymbol } = transfer;
     const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);
-    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)}`;
+    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
     const warned = isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
     return `${warned} · ${time}${url ? ` · [tx](${url})` : ''}`;
   });

@@ -1,8 +1,8 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
-import { NATIVE_SENTINEL } from '../../src/domain/address.ts';
+import { type AddressText, NATIVE_SENTINEL } from '../../src/domain/address.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { apart, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { apart, asSymbol, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -34,7 +34,12 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
   const known = await knownIn(guildId, context);
   let unknown = 0;
   let bySymbol: Map<string | undefined, KnownToken[]> | undefined;
-  const symbols = new Map(known.map(({ token, symbol }) => [token, symbol]));
+  const byAsset = new Map(known.map((one) => [one.token, one]));
+  const symbolOf = (asset: Asset, fallback: string): string => {
+    const { symbol, cataloged } = byAsset.get(asset) ?? { symbol: null, cataloged: false };
+    const trusted = symbol !== null && (cataloged || asset === 'native');
+    return trusted ? asSymbol(symbol, fallback, t('alert.hiddenName')) : nameOf(t, symbol, fallback);
+  };
 
   return {
     find(text) {
@@ -64,13 +69,12 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
       throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(t('reply.comma')) }));
     },
     nameOf(asset) {
-      const symbol = nameOf(t, symbols.get(asset), '');
+      const symbol = symbolOf(asset, '');
       if (asset === 'native') return symbol || t('subscription.token.native');
       return `${symbol} ${fullAddress(asset, settings, 'token')}`.trim();
     },
     shortNameOf(asset) {
-      const fallback = asset === 'native' ? t('subscription.token.native') : `\`${shortAddress(asset)}\``;
-      return nameOf(t, symbols.get(asset), fallback);
+      return symbolOf(asset, asset === 'native' ? t('subscription.token.native') : `\`${shortAddress(asset)}\``);
     },
   };
 }
@@ -87,6 +91,11 @@ export async function knownIn(
   const native: KnownToken = { token: 'native', symbol, cataloged: true, seen: false };
   const rest = found.some(({ token }) => token === 'native') ? [] : [native];
   return [...found.map((one) => (one.token === 'native' ? { ...native, seen: one.seen } : one)), ...rest];
+}
+
+/** The tokens whose names may be trusted, of those that a guild's people may mean. */
+export function catalogedAmong(known: readonly KnownToken[]): ReadonlySet<AddressText> {
+  return new Set(known.flatMap(({ token, cataloged }) => (cataloged && token !== 'native' ? [token] : [])));
 }
 
 /**

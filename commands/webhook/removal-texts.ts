@@ -3,6 +3,7 @@ import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalAnswer } from '../../src/upstream/notification.ts';
+import { boldName } from '../shared/naming.ts';
 import { firstOf, quoted } from '../shared/reply.ts';
 import type { Pasted } from './addresses.ts';
 import type { Standing } from './standing.ts';
@@ -37,7 +38,7 @@ export function silentLines(t: Translate, { silent, unseen }: Pick<Standing, 'si
 export function silentNames(t: Translate, silent: Standing['silent']): string[] {
   return firstOf(t, silent, 20, ({ id, label, channelId }) =>
     t('webhook.remove.silentOne', {
-      name: inCode(label, t('webhook.remove.unnamed', { id })),
+      name: boldName(label, t('webhook.remove.unnamed', { id })),
       channel: `<#${channelId}>`,
     }),
   );

@@ -35,6 +35,8 @@ interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'proje
   reference: string | null;
   /** The guild's names for addresses. */
   labels: ReadonlyMap<AddressText, string>;
+  /** Tokens whose names may be trusted. */
+  cataloged: ReadonlySet<AddressText>;
   /** The explorer's page of the transaction. */
   url: string | null;
   most: number;
@@ -46,7 +48,7 @@ const GREY = 0x6e7681;
 export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
   const { t, url, most } = context;
   const { transfer, count } = story;
-  const title = `🔎 ${context.moved(transfer, context.language)}${count > 1 ? ` ×${count}` : ''}`;
+  const title = `🔎 ${context.moved(transfer, context.language, context.cataloged)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
   const lines = [
     verdict(story, context),

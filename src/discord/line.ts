@@ -3,7 +3,7 @@ import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
-import { asName, inCode, linkText } from '../domain/text.ts';
+import { asName, asSymbol, inCode, linkText } from '../domain/text.ts';
 import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
@@ -46,7 +46,7 @@ export const LONGEST_SUM = 120;
 /** Most characters of a token ID in a line; longer ones are among the details. */
 export const LONGEST_ID = 24;
 /** Graphemes of a label. */
-const LONGEST_LABEL = 60;
+export const LONGEST_LABEL = 60;
 const SHORT_LABEL = 20;
 
 /** The voice for a guild's alerts (at least one). */
@@ -56,18 +56,14 @@ export function voiceOf(alerts: readonly Alert[], settings: RenderSettings): Voi
   return { ...settings, language: chosen, t: translator(chosen), cataloged };
 }
 
-/** The same name in the language of the person who asks. */
+/** The same names in a reply: in the language of the person who asks, with the tokens that the catalog lists. */
 export function wordsOf(settings: RenderSettings) {
-  const voiceIn = (language: Language): Voice => ({
-    ...settings,
-    language,
-    t: translator(language),
-    cataloged: new Set(),
-  });
-  return {
-    moved: (transfer: Transfer, language: Language): string => whatMoved(transfer, voiceIn(language)),
-    assetName: (transfer: Transfer, language: Language): string => assetName(transfer, voiceIn(language)),
-  };
+  type Words = (transfer: Transfer, language: Language, cataloged: Voice['cataloged']) => string;
+  const inReply =
+    (write: (transfer: Transfer, voice: Voice) => string): Words =>
+    (transfer, language, cataloged) =>
+      write(transfer, { ...settings, language, t: translator(language), cataloged });
+  return { moved: inReply(whatMoved), assetName: inReply(assetName) };
 }
 
 /** Third-party text as inline code; `fallback` replaces missing text. */
@@ -89,9 +85,6 @@ export function coin(transfer: Transfer, { nativeSymbol, t }: Voice): string {
   return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
 }
 
-/** A symbol that the catalog lists. Blanks are removed, so it cannot look like an amount. */
-const SYMBOL = /^[\p{L}$][^ ]*$/u;
-
 /** The name of what moved: coin, token or collection. */
 export function assetName(transfer: Transfer, voice: Voice): string {
   const { kind, token, tokenName, tokenSymbol } = transfer;
@@ -100,8 +93,10 @@ export function assetName(transfer: Transfer, voice: Voice): string {
   const isCollection = kind === 'erc721' || kind === 'erc1155';
   const name = isCollection ? (tokenName ?? tokenSymbol) : (tokenSymbol ?? tokenName);
   const fallback = t(isCollection ? 'alert.unnamedCollection' : 'alert.unnamedToken');
-  if (token !== null && voice.cataloged.has(token) && name !== null && (isCollection || SYMBOL.test(name)))
-    return asName(name, fallback, undefined, t('alert.hiddenName'));
+  if (token !== null && voice.cataloged.has(token) && name !== null) {
+    const hidden = t('alert.hiddenName');
+    return isCollection ? asName(name, fallback, undefined, hidden) : asSymbol(name, fallback, hidden);
+  }
   const shown = code(name, fallback, voice);
   const url = voice.linksTokens && !voice.unlinked && token !== null ? addressPage(voice, token, 'token') : null;
   return url ? `[${linkText(shown)}](${url})` : shown;

@@ -1,8 +1,9 @@
 import { TimestampStyles, time } from 'discord.js';
 import { isFeedSilent, type Silence } from '../domain/silence.ts';
-import { inCode } from '../domain/text.ts';
+import { asName } from '../domain/text.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { languageOf, translator } from '../languages/index.ts';
+import { LONGEST_LABEL } from './line.ts';
 import { duration } from './warnings.ts';
 
 /** Most addresses in one notice. */
@@ -24,7 +25,7 @@ export function renderSilence(silences: Silence[], language: string | null, now:
   const t = translator(chosen);
   const ago = (at: number) => time(Math.floor(at / 1_000), TimestampStyles.RelativeTime);
   const lines = silences.slice(0, MOST_NAMED).map(({ label, address, gapMs, lastEventAt }) => {
-    const name = label === null ? '' : `${inCode(label, '')} `;
+    const name = label === null ? '' : `**${asName(label, '', LONGEST_LABEL)}** `;
     const gap = duration(gapMs, { language: chosen });
     return t('silence.address', { name, address: `\`${checksumAddress(address)}\``, gap, ago: ago(lastEventAt) });
   });

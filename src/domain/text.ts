@@ -113,6 +113,10 @@ export function asName(
   return inCode(text, fallback, most, hidden);
 }
 
+/** A cataloged symbol, like {@link asName}. One with blanks stays in inline code, because it could look like an amount. */
+export const asSymbol = (text: string, fallback: string, hidden?: string): string =>
+  (/^[\p{L}$][^ ]*$/u.test(text) ? asName : inCode)(text, fallback, undefined, hidden);
+
 /** Escapes a shown name as a link's text, where brackets and backslashes would end it, even in code. */
 export const linkText = (shown: string): string =>
   shown.replace(/[[\]\\]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));

@@ -85,7 +85,7 @@ describe('/subscription export and import', () => {
     const asked = await bring(file);
     expect(isPrivate(asked)).toBe(true);
     expect(textOf(asked)).toMatch(
-      /2 subscriptions to add[\s\S]*`=Treasury, "main"` `0x[0-9a-fA-F]{40}` → <#\d+>[\s\S]*1 label to set[\s\S]*Payroll.*` `0x[0-9a-fA-F]{40}`/,
+      /2 subscriptions to add[\s\S]*`=Treasury, "main"`\*\* `0x[0-9a-fA-F]{40}` → <#\d+>[\s\S]*1 label to set[\s\S]*Payroll.*`\*\* `0x[0-9a-fA-F]{40}`/,
     );
     expect(await all()).toEqual([]);
     const done = await world.press(asked, 'subscription:import');
@@ -105,7 +105,7 @@ describe('/subscription export and import', () => {
     await world.subscribe({ label: 'Treasury' });
     const asked = textOf(await bring(`address,channel\n${LIKE_A},#alerts\n${B},#alerts\n`));
     expect(asked.split('this is not')).toHaveLength(2);
-    expect(asked).toMatch(/Look-alike: this is not `Treasury`/);
+    expect(asked).toMatch(/Look-alike: this is not Treasury\./);
   });
 
   it('previews the changes of an import and keeps what the file leaves out', async () => {
@@ -113,7 +113,7 @@ describe('/subscription export and import', () => {
     await world.subscribe({ channelId: harbor.whales });
     const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
     expect(textOf(asked)).toMatch(
-      /1 subscription to add\*\*\n- `0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE` → <#\d+>\n\*\*1 subscription to change\*\*\n- `Treasury` → <#\d+>: `minimum`, `zero`/,
+      /1 subscription to add\*\*\n- `0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE` → <#\d+>\n\*\*1 subscription to change\*\*\n- Treasury → <#\d+>: `minimum`, `zero`/,
     );
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
@@ -222,9 +222,11 @@ describe('/subscription export and import', () => {
   it('gives an address one name and a name one address, and says which line or address has it', async () => {
     await world.subscribe({ label: 'Treasury' });
     const two = await bring(`${HEAD}\nsubscription,${B},#alerts,Cold\nlabel,${B},,Hot\n`);
-    expect(textOf(two)).toMatch(/Line 3\*\*: A server has one name for an address, and line 2 names this one `Cold`/);
+    expect(textOf(two)).toMatch(
+      /Line 3\*\*: A server has one name for an address, and line 2 names this one \*\*Cold\*\*/,
+    );
     const taken = textOf(await bring(`${HEAD}\nlabel,${B},,TREASURY\n`));
-    expect(taken).toMatch(/Line 2\*\*: `TREASURY` is already the name of .*`0xcc95E80D/);
+    expect(taken).toMatch(/Line 2\*\*: \*\*TREASURY\*\* is already the name of .*`0xcc95E80D/);
     const swapped = await bring(`${HEAD}\nsubscription,${A},#alerts,\nlabel,${B},,Treasury\n`);
     await world.press(swapped, 'subscription:import');
     expect(await world.store.labels.list(harbor.id)).toMatchObject([{ address: lower(B), name: 'Treasury' }]);

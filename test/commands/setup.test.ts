@@ -136,8 +136,8 @@ describe('/setup check', () => {
     expect(text).toMatch(
       new RegExp(`❌ <#${harbor.general}>: I’m missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
     );
-    expect(text).toMatch(/❌ <#1100000000000099999> no longer exists.*\n-# #\d+ `Treasury`\n/);
-    expect(text).toMatch(/❌ `Treasury` mentions a role that no longer exists/);
+    expect(text).toMatch(/❌ <#1100000000000099999> no longer exists.*\n-# #\d+ Treasury\n/);
+    expect(text).toMatch(/❌ \*\*Treasury\*\* mentions a role that no longer exists/);
     expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
     expect(text).toMatch(/❌ The receiver doesn’t respond at `https:\/\/bell.example`.*PUBLIC_URL/);
     expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
@@ -344,7 +344,7 @@ describe('/setup check', () => {
     await trouble(world.store, harbor.id, { [harbor.treasury]: 'parked' });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const told = async (who: Actor) => textOf(await world.use('setup check', {}, who));
-    for (const part of ['❌ `Secret`', `❌ <#${harbor.treasury}>`, B]) expect(await told({})).toContain(part);
+    for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await told({})).toContain(part);
     const alone = await told({ as: seed.noa });
     expect(alone).toMatch(/⏳ 1 subscription in a channel that you can’t see/);
     await world.subscribe({ label: 'Open' });
@@ -440,7 +440,7 @@ describe('/status', () => {
     expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them held for a digest');
     expect(text).toContain('Failed to send\n1 alert\n');
     expect(text).toContain('3 of 1,000 subscriptions\n1 of them paused');
-    expect(text).toMatch(/Unusually quiet\n`Payroll`: last event <t:\d+:R>/);
+    expect(text).toMatch(/Unusually quiet\n\*\*Payroll\*\*: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
     expect(text).not.toContain('66666');
     expect(text).toContain(`<#${harbor.general}>: deleted or closed to me some time ago`);

@@ -31,11 +31,11 @@ describe('/subscription list', () => {
   it('lets a manager edit, mute, test and remove a subscription that is picked from the list', async () => {
     const { id } = await world.subscribe({ label: 'Treasury' });
     const picked = await world.choose(await world.use('subscription list'), [String(id)]);
-    expect(textOf(picked)).toContain('⚙️ `Treasury`');
+    expect(textOf(picked)).toContain('⚙️ Treasury');
     expect(buttonsOf(picked)).toContain(`subscription:filters:${id}`);
-    expect(textOf(await world.press(picked, 'subscription:mute'))).toContain('Muted `Treasury`');
+    expect(textOf(await world.press(picked, 'subscription:mute'))).toContain('Muted Treasury');
     expect(await all()).toMatchObject([{ mutedUntil: world.clock.now() + 8 * 3_600_000 }]);
-    expect(textOf(await world.press(picked, 'subscription:test'))).toContain('Sample sent for `Treasury`');
+    expect(textOf(await world.press(picked, 'subscription:test'))).toContain('Sample sent for Treasury');
     const asked = await world.press(picked, 'subscription:remove');
     await world.press(asked, 'subscription:drop');
     expect(await all()).toEqual([]);
@@ -115,13 +115,13 @@ describe('/subscription list', () => {
     }
     const first = await world.use('subscription list');
     expect(textOf(first)).toContain('Page 1 of 3');
-    expect(textOf(first)).toContain('`Wallet 6`');
-    expect(textOf(first)).not.toContain('`Wallet 7`');
+    expect(textOf(first)).toContain('**Wallet 6 · ');
+    expect(textOf(first)).not.toContain('**Wallet 7 · ');
     await world.restart();
     const second = await world.press(first, 'subscription:list:all:1');
-    expect(textOf(second)).toContain('`Wallet 7`');
+    expect(textOf(second)).toContain('**Wallet 7 · ');
     const third = await world.press(second, 'subscription:list:all:2');
-    expect(textOf(third)).toContain('`Wallet 14`');
+    expect(textOf(third)).toContain('**Wallet 14 · ');
     expect(third.reply!.id).toBe(first.reply!.id);
   });
 });

@@ -31,7 +31,7 @@ describe('/subscription add', () => {
     const answer = await add({ address: A.toLowerCase(), label: 'Treasury' });
     expect(isPrivate(answer)).toBe(true);
     expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
-    expect(textOf(answer)).toContain('`Treasury`');
+    expect(textOf(answer)).toContain('Watching Treasury');
     expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and self-transfers`);
     expect(textOf(answer)).toContain('Add the address to the webhook that posts here, at the notification service.');
     expect(await all()).toMatchObject([
@@ -79,7 +79,7 @@ describe('/subscription add', () => {
   it('warns of an address that could be taken for another one that is watched here', async () => {
     await add({ address: A, label: 'Treasury' });
     const warned = textOf(await add({ address: LIKE_A, label: 'Treasury 2' }));
-    expect(warned).toMatch(new RegExp(`Look-alike: this is not \`Treasury\`[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
+    expect(warned).toMatch(new RegExp(`Look-alike: this is not Treasury[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
     expect(textOf(await add({ address: LIKE_A }, { in: orchid.lobby }))).not.toContain('Look-alike');
   });
 
@@ -264,7 +264,7 @@ describe('/subscription remove', () => {
   it('asks before it removes a subscription, removes it on the button, and records it', async () => {
     const { id } = await world.subscribe({ label: 'Treasury' });
     const asked = await world.use('subscription remove', { subscription: String(id) });
-    expect(textOf(asked)).toContain('Remove `Treasury`?');
+    expect(textOf(asked)).toContain('Remove Treasury?');
     expect(await all()).toHaveLength(1);
     const done = await world.press(asked, 'subscription:drop');
     expect(textOf(done)).toContain('Removed');
@@ -297,14 +297,12 @@ describe('/subscription remove', () => {
 
   it('finds a subscription by address or label, and asks which one if several match', async () => {
     await world.subscribe({ label: 'Treasury' });
-    expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain(
-      'Remove `Treasury`?',
-    );
+    expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain('Remove Treasury?');
     await world.subscribe({ channelId: harbor.announcements, address: lower(B), label: '2024' });
-    expect(textOf(await world.use('subscription remove', { subscription: '2024' }))).toContain('Remove `2024`?');
+    expect(textOf(await world.use('subscription remove', { subscription: '2024' }))).toContain('Remove 2024?');
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
-      /Several.*#\d+ `Treasury` in <#.*#\d+ `Treasury` in <#/,
+      /Several.*#\d+ Treasury in <#.*#\d+ Treasury in <#/,
     );
     const balance = `https://explorer.example/token/${TOKEN}?a=${A}`;
     expect(textOf(await world.use('subscription remove', { subscription: balance }))).toMatch(
@@ -335,7 +333,7 @@ describe('/subscription edit', () => {
       channel: harbor.whales,
       mention: harbor.watchers,
     });
-    expect(textOf(answer)).toContain('`New`');
+    expect(textOf(answer)).toContain('Changed New');
     expect(await all()).toMatchObject([
       { label: 'New', minimum: null, direction: 'incoming', channelId: harbor.whales, mention: harbor.watchers },
     ]);

@@ -210,7 +210,7 @@ describe('/webhook remove', () => {
     await world.subscribe({ label: 'Treasury' });
     const other = await world.subscribe({ address: lower(B) });
     const asked = await remove(A);
-    expect(textOf(asked)).toMatch(/No more alerts for\*\*\n`Treasury` in <#/);
+    expect(textOf(asked)).toMatch(/No more alerts for\*\*\n\*\*Treasury\*\* in <#/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toContain('The service responded: `Addresses deleted`');
@@ -229,7 +229,9 @@ describe('/webhook remove', () => {
     await world.subscribe({ label: 'Open' });
     const secret = await world.subscribe({ channelId: treasury });
     const asked = await world.use('webhook remove', { webhook: 'w', addresses: A }, noa);
-    expect(textOf(asked)).toMatch(/No more alerts for\*\*\n`Open` in <#.*\n1 subscription in a channel that you can’t/);
+    expect(textOf(asked)).toMatch(
+      /No more alerts for\*\*\n\*\*Open\*\* in <#.*\n1 subscription in a channel that you can’t/,
+    );
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm', noa);
     for (const shown of [asked, done]) expect(textOf(shown)).not.toMatch(new RegExp(treasury));

@@ -42,7 +42,7 @@ it('reports a quiet address once in the channels that asked for it, and again af
   await hours(30);
   expect(notices(ALERTS)).toHaveLength(1);
   expect(notices(ALERTS)[0]!.title).toMatch(/No events are arriving/);
-  expect(notices(ALERTS)[0]!.text).toMatch(/`Treasury`.*about every 1 hr.*\/setup check/);
+  expect(notices(ALERTS)[0]!.text).toMatch(/\*\*Treasury\*\*.*about every 1 hr.*\/setup check/);
   expect(notices(WHALES)).toEqual([]);
   const silent = await pipeline.store.silence.current(HARBOR, SILENCE_RULE, pipeline.clock.now());
   expect(silent.map(({ channelId }) => channelId).sort()).toEqual([ALERTS, WHALES].sort());

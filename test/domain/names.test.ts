@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { boldName } from '../../commands/shared/naming.ts';
 import { type Inline, readInline, readMarkdown } from '../../sandbox/page/client/markdown.ts';
-import { asName, linkText } from '../../src/domain/text.ts';
+import { asName, asSymbol, linkText } from '../../src/domain/text.ts';
 import { NAUGHTY } from '../fuzz/naughty.ts';
 
 /** A name is text or code, whatever Discord's Markdown makes of what stands around it. */
@@ -45,4 +46,20 @@ it.each([
   ['', 'nobody'],
 ])('shows the name %j as %s', (name, shown) => {
   expect(asName(name, 'nobody')).toBe(shown);
+});
+
+it.each([
+  ['USDC', 'USDC'],
+  ['G$', 'G$'],
+  ['5 USDC', '`5 USDC`'],
+  ['7USDC', '`7USDC`'],
+  ['*USDC*', '`*USDC*`'],
+])('shows the cataloged symbol %j as %s', (symbol, shown) => {
+  expect(asSymbol(symbol, 'nothing')).toBe(shown);
+});
+
+it('shows a label in bold between other words, and a missing one as its fallback', () => {
+  expect(boldName('Treasury', '#1')).toBe('**Treasury**');
+  expect(boldName('*Treasury*', '#1')).toBe('**`*Treasury*`**');
+  expect([boldName(null, '#1'), boldName('\u200b', '#1')]).toEqual(['#1', '#1']);
 });
