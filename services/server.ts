@@ -7,7 +7,7 @@ import fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { failure } from './notification/routes.ts';
+import { failure } from './notification/requests.ts';
 
 /** Creates a server without routes; errors have the format of the service that was called. */
 export function openServer(log: Logger): FastifyInstance {

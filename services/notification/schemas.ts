@@ -49,6 +49,9 @@ const confirmations = z
 
 const OBJECT = { error: 'The body must be a JSON object' };
 
+/** The bodies of interface A. */
+export type NotificationSchemas = ReturnType<typeof notificationSchemas>;
+
 /** The bodies of interface A. `permits` decides which literal IP addresses a receiver may have. */
 export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
   const receiverUrl = z
