@@ -1,4 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
@@ -9,7 +10,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { withMeant } from '../shared/meant.ts';
 import { boldName, notNamed, readName } from '../shared/naming.ts';
-import { quoted } from '../shared/reply.ts';
+import { fullAddress, quoted } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
@@ -39,6 +40,9 @@ export interface Present {
   hidden: ReadonlySet<string>;
 }
 
+/** Rows with an unknown channel for which a similar one is looked for: a file may have thousands. */
+const MEANT_MOST = 10;
+
 /** Rows that are read before other events are handled. */
 const ROWS_A_TURN = 500;
 
@@ -63,12 +67,14 @@ export async function planImport(
     plan.errors.push({ line: head?.line ?? 1, text: fault });
     return plan;
   }
-  const seen = new Map<string, number>();
   const names: Work['names'] = new Map();
+  const channelsOf = new Map<AddressText, number>();
+  for (const { address } of present.subscriptions) count(channelsOf, address);
+  const work: Work = { plan, seen: new Map(), names, channelsOf, unknown: 0, present, interaction, context };
   for (const [index, record] of records.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
     try {
-      planRow(record, columns, { plan, seen, names, present, interaction, context });
+      planRow(record, columns, work);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const typed = typeof error.cause === 'string' && error.cause !== '' ? { typed: error.cause } : {};
@@ -102,6 +108,10 @@ interface Work {
   seen: Map<string, number>;
   /** What the file calls each address, and in which line first. */
   names: Map<AddressText, { name: string; line: number }>;
+  /** In how many channels each address is watched after the import. */
+  channelsOf: Map<AddressText, number>;
+  /** How many rows named an unknown channel. */
+  unknown: number;
   present: Present;
   interaction: CommandUse;
   context: Needs;
@@ -160,9 +170,19 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
   if (said('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
-  if (!before) plan.added.push({ address, channelId, change });
-  else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
+  if (!before) {
+    const most = context.settings.maxChannelsPerAddress;
+    if (count(work.channelsOf, address) > most)
+      throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, context.settings), most }));
+    plan.added.push({ address, channelId, change });
+  } else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
   else plan.unchanged++;
+}
+
+function count(channelsOf: Work['channelsOf'], address: AddressText): number {
+  const channels = (channelsOf.get(address) ?? 0) + 1;
+  channelsOf.set(address, channels);
+  return channels;
 }
 
 /** An address has one name in a server, so it has the same in every line. */
@@ -206,7 +226,8 @@ function once(seen: Map<string, number>, key: string, line: number, t: Translate
 }
 
 /** Reads a channel: `<#id>`, ID or name; an empty text means the default channel. */
-function channelOf(text: string, { interaction, context }: Work) {
+function channelOf(text: string, work: Work) {
+  const { interaction, context } = work;
   const channels = interaction.guild?.channels.cache;
   const id =
     text === '' ? (context.server.defaultChannel ?? interaction.channelId) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
@@ -216,9 +237,24 @@ function channelOf(text: string, { interaction, context }: Work) {
     (one) => one.name.toLowerCase() === name && (TARGET_TYPES as readonly number[]).includes(one.type),
   );
   const [first] = fitting?.values() ?? [];
-  if (!first) throw new UserError(context.t('subscription.import.channel'), { cause: text });
+  if (!first) {
+    const known = ++work.unknown > MEANT_MOST ? [] : channelNames(work);
+    const reason = withMeant(context.t('subscription.import.channel'), `#${name}`, known, context.t);
+    throw new UserError(reason, { cause: text });
+  }
   if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
   return { channelId: first.id, picked: first };
+}
+
+/** The channels that can be suggested: those that the person is known to see. */
+function channelNames({ interaction: { guild, member }, present }: Work): string[] {
+  if (!guild || !(member instanceof GuildMember)) return [];
+  const isSeen = (one: GuildBasedChannel) =>
+    !present.hidden.has(one.id) && one.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === true;
+  const targets = [...guild.channels.cache.values()].filter(({ type }) =>
+    (TARGET_TYPES as readonly number[]).includes(type),
+  );
+  return targets.filter(isSeen).map(({ name }) => `#${name}`);
 }
 
 function hasRole({ guild }: CommandUse, id: string): boolean {

@@ -333,6 +333,17 @@ describe('/subscription export and import', () => {
     expect(wrong.split('There is no such channel')).toHaveLength(2);
   });
 
+  it('suggests the channel that was meant, unless the person does not see it', async () => {
+    await world.makeManager(seed.noa);
+    const file = `address,channel\n${A},alertz\n${B},#tresury\n`;
+    const meant = (name: string) => new RegExp(`no such channel.*Did you mean \`#${name}\`\\? You entered`);
+    const open = textOf(await bring(file));
+    for (const name of ['alerts', 'treasury']) expect(open).toMatch(meant(name));
+    const limited = textOf(await bring(file, { as: seed.noa }));
+    expect(limited).toMatch(meant('alerts'));
+    expect(limited).not.toContain('#treasury');
+  });
+
   it.each<[string, string | Buffer, RegExp]>([
     ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*Did you mean `channel`/],
     [
@@ -368,6 +379,20 @@ describe('/subscription export and import', () => {
     const late = await bring(file);
     await world.subscribe({ address: lower(B) });
     expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed after the preview/);
+    expect(await all()).toHaveLength(2);
+  });
+
+  it('names the address that would be watched in too many channels, with its line', async () => {
+    const { settings } = world.services;
+    world.services.settings = { ...settings, maxChannelsPerAddress: 2 };
+    await world.subscribe();
+    const file = `address,channel\n${A},#announcements\n`;
+    const asked = await bring(file);
+    const over = textOf(await bring(`${file}${A},#whales\n`));
+    expect(over).toMatch(new RegExp(`Line 3\\*\\*: .*\`${A}\`.* would be watched in more than 2 channels`));
+    await world.subscribe({ channelId: harbor.whales });
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
+    world.services.settings = settings;
     expect(await all()).toHaveLength(2);
   });
 

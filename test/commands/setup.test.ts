@@ -143,7 +143,7 @@ describe('/setup check', () => {
     expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
     expect(text).toMatch(/no webhook posts here.*the button below/);
     // No webhook can bring one.
-    expect(text).not.toContain('No event yet');
+    expect(text).not.toContain('No event for');
     const warnings = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
     expect(warnings).toMatch(/^❌+⏳*✅*$/u);
   });
@@ -232,22 +232,22 @@ describe('/setup check', () => {
     const lacking = textOf(await world.use('setup check'));
     expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
-    expect(lacking.split('⏳')[1]).toMatch(/No event yet for 1 address\. It’s in a webhook/);
+    expect(lacking.split('⏳')[1]).toMatch(/No event for 1 address since it was added\. It’s in a webhook/);
     expect(lacking.split('⏳')[1]).not.toContain(B);
     scope = { body: [] };
-    expect(textOf(await world.use('setup check'))).not.toContain('No event yet');
+    expect(textOf(await world.use('setup check'))).not.toContain('No event for');
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
-    expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. They’re in webhooks/);
+    expect(textOf(complete)).toMatch(/⏳ No event for 2 addresses since they were added\. They’re in webhooks/);
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
     await world.recordActivity(one!.id, { lastEventAt: 60_000 });
     const begun = textOf(await world.use('setup check'));
-    expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
+    expect(begun).toMatch(/⏳ No event for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
-    expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
+    expect(textOf(await world.use('setup check'))).toContain('⏳ No event for 1 address');
   });
 
   it('reports a failing service, a webhook at the old URL, and a deleted default channel and manager role', async () => {
@@ -457,7 +457,9 @@ describe('/status', () => {
     expect(byRole).toMatch(/Last error\n.*203\.0/);
     expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
     const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
-    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be sent\n0 alerts\nFailed to send\n0 alerts/);
+    expect(elsewhere).toMatch(
+      /Last event\nnone for the current subscriptions\nWaiting to be sent\n0 alerts\nFailed to send\n0 alerts/,
+    );
     expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);
   });
 });

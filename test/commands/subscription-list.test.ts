@@ -15,7 +15,7 @@ afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription list', () => {
-  it('lists subscriptions by channel with full addresses, filters, state and "no event yet"', async () => {
+  it('lists subscriptions by channel with full addresses, filters, state and "no event since it was added"', async () => {
     await world.subscribe({ label: 'Treasury' });
     const paused = await world.subscribe({ channelId: harbor.whales, address: lower(B) });
     await world.store.subscriptions.change(harbor.id, paused.id, { paused: true });
@@ -24,7 +24,9 @@ describe('/subscription list', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toContain('2 subscriptions');
-    expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event yet`));
+    expect(text).toMatch(
+      new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event since it was added`),
+    );
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
   });
 

@@ -222,7 +222,7 @@ describe('relays that send little', () => {
     const role = { name: 'manager', type: 8, value: ROLE };
     expect(await relay.use('setup server', [role], MANAGER)).toContain(`<@&${ROLE}>`);
     expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');
-    expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
+    expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event for');
   });
 
   it('shows members nothing about a server that is not loaded yet, and delays nobody', async () => {
