@@ -14,8 +14,15 @@ const EX_CONFIG = 78;
 let file = '';
 const database = () => (file = readDatabaseFile(process.env));
 const print = (text: string) => void process.stdout.write(`${text}\n`);
-/** What `--help` shows below the options. */
-const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  npm run ${line}`).join('\n')}`;
+/** What a command's `--help` shows below the options. */
+const examples = (...lines: string[]) => `
+Examples:
+${lines.map((line) => `  npm run ${line}`).join('\n')}
+
+Exit codes:
+  0   done; of check: nothing is wrong
+  1   failed, or used wrongly; of check: something is wrong
+  78  wrong configuration, or a database that another start cannot help`;
 
 /** An option's value; throws an error for the terminal when it is something else. */
 function wholeNumber(value: string): number {
@@ -28,23 +35,19 @@ const program = new Command('ledgerbell')
   .description('Commands for operators. They read the same environment and .env file as the bot.')
   .version(packageJson.version)
   .showHelpAfterError()
-  .addHelpText(
-    'after',
-    '\nExit codes: 0 done, 1 failed or used wrongly (the reason is on standard error), 78 wrong configuration.',
-  );
+  .addHelpText('after', examples('ledgerbell -- check', 'ledgerbell -- backup --help'));
 
 program
   .command('start')
-  .description('run the bot, as npm start does')
+  .description('run the bot, as npm start does, until SIGTERM or Ctrl-C')
+  .addHelpText('after', examples('ledgerbell -- start'))
+
   .action(async () => void (await import('./main.ts')));
 
 program
   .command('check')
   .description('check configuration, database, Discord, interfaces and receiver: a verdict and a fix for each')
-  .addHelpText(
-    'after',
-    `${examples('ledgerbell -- check')}\n\nExits with 0 when nothing is wrong, 1 when something is.`,
-  )
+  .addHelpText('after', examples('ledgerbell -- check'))
   .action(async () => {
     const config = readConfig(process.env);
     const { checkAll, render } = await import('./operator/check.ts');
@@ -61,11 +64,13 @@ const slashCommands = program
 slashCommands
   .command('list')
   .description('list what people can type')
+  .addHelpText('after', examples('ledgerbell -- commands list'))
   .action(async () => print((await import('./operator/commands.ts')).listCommands()));
 
 slashCommands
   .command('register')
   .description('register them for every server, as each start of the bot does')
+  .addHelpText('after', examples('ledgerbell -- commands register'))
   .action(async () => print(await (await import('./operator/commands.ts')).register(readConfig(process.env))));
 
 program
@@ -100,18 +105,21 @@ const deadLetters = program
 deadLetters
   .command('list')
   .description('list all of them')
+  .addHelpText('after', examples('deadletters -- list'))
   .action(() => print(withDeadLetters(database(), list)));
 
 deadLetters
   .command('show')
   .description('show one of them, with its bytes')
-  .argument('<id>')
+  .argument('<id>', 'an ID such as d12 or q3')
+  .addHelpText('after', examples('deadletters -- show q3'))
   .action((id: string) => print(withDeadLetters(database(), (store) => show(store, id))));
 
 deadLetters
   .command('replay')
   .description('retry these; a running bot does it within a minute')
   .argument('<ids...>', 'IDs such as d12 or q3, or: all')
+  .addHelpText('after', examples('deadletters -- replay d12 q3', 'deadletters -- replay all'))
   .action((ids: string[]) => print(withDeadLetters(database(), (store) => replay(store, ids))));
 
 deadLetters

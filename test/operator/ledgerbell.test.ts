@@ -39,6 +39,16 @@ async function ledgerbell(args: string[], environment: Record<string, string> = 
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
 }
 
+/** The help of a command and of everything below it, by its name. */
+async function helpOfAll(path: string[]): Promise<[string, string][]> {
+  const { code, stdout } = await ledgerbell([...path, '--help']);
+  expect(code).toBe(0);
+  const listed = stdout.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '';
+  const below = [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!).filter((name) => name !== 'help');
+  const helps = await Promise.all(below.map((name) => helpOfAll([...path, name])));
+  return [[path.join(' '), stdout], ...helps.flat()];
+}
+
 /** A server that answers everything alike; it ends with the test. */
 async function startServer(status: number, body: string): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status).end(body));
@@ -118,13 +128,15 @@ describe('ledgerbell commands', () => {
 });
 
 describe('ledgerbell', () => {
-  it.each(['', 'backup', 'restore', 'deadletters', 'check', 'commands', 'start'])(
-    'prints help for "%s"',
-    async (name) => {
-      const { code, stdout } = await ledgerbell([...(name === '' ? [] : [name]), '--help']);
-      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: ledgerbell/)]);
-    },
-  );
+  it('shows an example and the exit codes in the help of every command and subcommand', async () => {
+    const helps = await helpOfAll([]);
+    expect(helps.map(([name]) => name)).toEqual(expect.arrayContaining(['', 'start', 'backup', 'deadletters replay']));
+    for (const [name, help] of helps) {
+      expect(help, name).toMatch(/^Usage: ledgerbell/);
+      expect(help, name).toMatch(new RegExp(`\nExamples:\n  npm run .*${name.split(' ').at(-1)}`));
+      expect(help, name).toMatch(/\nExit codes:\n {2}0 {3}done.*\n {2}1 {3}failed.*\n {2}78 {2}wrong configuration/);
+    }
+  });
 
   it('fails on a command that does not exist', async () => {
     expect(await ledgerbell(['bakcup'])).toMatchObject({
