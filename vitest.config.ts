@@ -9,6 +9,7 @@ const LONG = [
   'test/crash/crash.test.ts',
   'test/faults/{database,hanging-disk,slow-disk}.test.ts',
   'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
+  'test/store/postgres/*.test.ts',
   'test/store/sqlite/migration-kills.test.ts',
   'test/sandbox/{lifecycle,page,tour}.test.ts',
   'test/services/proof/*.test.ts',

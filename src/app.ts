@@ -17,7 +17,7 @@ import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import { createMetrics } from './metrics/render.ts';
 import { REFUSAL_REASONS } from './receiver/server.ts';
-import type { OpenStore, StoreListener } from './store/sqlite/client.ts';
+import type { OpenStore, StoreListener } from './store/open-store.ts';
 import { migrations } from './store/sqlite/migrations.ts';
 import type { Store } from './store/store.ts';
 

@@ -207,10 +207,10 @@ it('names exactly the variables of the configuration in .env.example', () => {
 
 /** A room, as the picture names it; what everything may import is left out of the picture. */
 function roomOf(path: string): string | null {
-  const [top = '', second = '', third = ''] = path.replace(/\.ts$/, '').split('/');
+  const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
   if (top === 'commands') return 'commands';
   if (top !== 'src') return null;
-  if (second === 'store') return third === 'store' ? 'store/store' : 'store/sqlite';
+  if (second === 'store') return file === undefined ? 'store' : `store/${third}`;
   return ROOMS.includes(second) ? second : null;
 }
 const ROOMS = ['main', 'app', 'receiver', 'routing', 'delivery', 'discord', 'upstream'];

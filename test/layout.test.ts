@@ -11,8 +11,17 @@ const root = resolve(import.meta.dirname, '..');
 const LEVELS = [
   ['src/errors'],
   ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
-  ['src/config', 'src/store/store', 'src/store/rows'],
-  ['src/store/sqlite', 'src/receiver', 'src/routing', 'src/delivery', 'src/discord', 'src/upstream', 'src/metrics'],
+  ['src/config', 'src/store'],
+  [
+    'src/store/sqlite',
+    'src/store/postgres',
+    'src/receiver',
+    'src/routing',
+    'src/delivery',
+    'src/discord',
+    'src/upstream',
+    'src/metrics',
+  ],
   ['commands', 'src/upkeep', 'src/work-time'],
   ['src/command-services', 'src/operator'],
   ['src/app'],
@@ -33,9 +42,10 @@ const sources = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
 );
 
 function roomOf(path: string): string {
-  const [top = '', second = '', third = ''] = path.replace(/\.ts$/, '').split('/');
+  const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
   if (top !== 'src') return top;
-  return second === 'store' ? `src/store/${third}` : `src/${second}`;
+  // The port is one room, each engine another.
+  return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
 }
 
 function importsOf(path: string): string[] {
@@ -51,6 +61,7 @@ function importsOf(path: string): string[] {
 /** Tests reach data through the port. Who may know the database's tables nevertheless, and why. */
 const KNOW_TABLES: Record<string, string> = {
   'test/store/sqlite': 'tests of this implementation, and what other tests do to its file',
+  'test/store/postgres': 'starts the server, and reads what its tests break',
   'test/crash/points.ts': 'ends the process between two statements',
   'test/lifecycle/faults.ts': 'lets the engine’s calls fail, wait or hang',
   'test/crash/mutations.ts': 'quotes the statements that it breaks',

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { type Clock, SECOND } from '../domain/clock.ts';
-import type { StoreListener } from '../store/sqlite/client.ts';
+import type { StoreListener } from '../store/open-store.ts';
 
 const EVERY_MS = 10 * SECOND;
 

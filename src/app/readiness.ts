@@ -2,7 +2,7 @@ import { inTime, SECOND } from '../domain/clock.ts';
 import type { Interface, Outage } from '../domain/upstream.ts';
 import type { Readiness } from '../receiver/ops.ts';
 import type { Unreachable } from '../receiver/reach.ts';
-import type { OpenStore } from '../store/sqlite/client.ts';
+import type { OpenStore } from '../store/open-store.ts';
 import type { Working } from './working.ts';
 
 type Part = Readiness[string];

@@ -7,7 +7,8 @@ import type { AlertTarget } from '../../src/domain/alert.ts';
 import type { InboxRow } from '../../src/domain/inbox.ts';
 import { StoreError } from '../../src/errors.ts';
 import { startRouter } from '../../src/routing/route.ts';
-import { type OpenStore, openStore } from '../../src/store/sqlite/client.ts';
+import type { OpenStore } from '../../src/store/open-store.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
+import type { OpenStore, StoreListener } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { realFile, stamp, whereBackups } from './folder.ts';
@@ -98,26 +99,6 @@ export const METHODS = {
   workTime: { read: 'write', record: 'write' },
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
-
-/** An open database. */
-export interface OpenStore {
-  store: Store;
-  /** Checks the database's files; returns why it cannot be used any more and what to do, or null while it can. */
-  check(): Promise<string | null>;
-  /** How long the disk took for the last commit, or has taken for the present one until now; in milliseconds. */
-  syncMs(): number;
-  close(): Promise<void>;
-}
-
-/** Callbacks of the database. After `lost` or `damaged`, every call fails. */
-export interface StoreListener {
-  /** A thread ended without being closed. */
-  onLost?(error: Error): void;
-  /** The file is damaged, or was removed or replaced; the message says what to do. */
-  onUnusable?(error: Error): void;
-  /** A migration made progress. */
-  onProgress?(details: object, message: string): void;
-}
 
 /** How often the files on disk are compared with those that are open. */
 const CHECK_MS = 3_000;

@@ -10,7 +10,8 @@ import {
   type DigestReason,
   type Hold,
 } from '../../domain/schedule.ts';
-import { ALERT_COLUMNS, type AlertRow, alertReader, byTransaction } from './alerts.ts';
+import { ALERT_COLUMNS, type AlertRow, byTransaction } from '../alert-rows.ts';
+import { alertReader } from './alerts.ts';
 
 /** The alerts of a channel that wait for the same reason. */
 interface Group {

@@ -1,0 +1,96 @@
+import type { Notice } from '../../domain/batch.ts';
+import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
+import type { Connection, Statements } from './connection.ts';
+import { channelForNotices, withdrawNotices, writeNotice } from './notices.ts';
+
+/** Tables in which a guild's rows stay longer than 30 days. */
+const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
+
+/** States of channels, and the notices about them. */
+export function channelStates(db: Connection) {
+  return {
+    setState: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice: Notice | null = null) =>
+      db.write(async (sql) => {
+        const { channelId, state, dueAt, attempts, since, reason } = head;
+        await sql.run(
+          `UPDATE channels SET state = $2, due_at = $3, attempts = $4, since = $5, reason = $6 WHERE channel_id = $1`,
+          channelId,
+          state,
+          dueAt,
+          attempts,
+          since,
+          reason,
+        );
+        if (notice) await writeNotice(sql, notice);
+        if (state === 'ready') await withdrawNotices(sql, channelId);
+      }),
+
+    guildRemoved: (guildId: string, now: number, dueAt: number) =>
+      db.write(async (sql) => {
+        await noteRemovals(sql, [guildId], now);
+        await sql.run(
+          `UPDATE channels SET state = 'unreachable', due_at = $1, attempts = 0, since = $2, reason = $3
+           WHERE guild_id = $4 AND state <> 'unreachable'`,
+          dueAt,
+          now,
+          REMOVED,
+          guildId,
+        );
+      }),
+
+    guildReturned: (guildId: string) => db.write((sql) => guildsReturned(sql, [guildId])),
+
+    syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
+      db.write(async (sql) => {
+        const known = await sql.all<{ guildId: string; removed: boolean }>(
+          `SELECT guild_id AS "guildId", EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
+           FROM (${TRACES.map((table) => `SELECT guild_id FROM ${table}`).join(' UNION ')}) traces ORDER BY guild_id`,
+        );
+        const here = known.filter(({ guildId }) => isInShare(share, guildId));
+        const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
+        const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
+        // Discord's responses will show the state of their channels.
+        await noteRemovals(sql, gone, now);
+        await guildsReturned(sql, back);
+        return { gone, back };
+      }),
+
+    postponeErasure: (guildId: string, now: number) =>
+      db.write(async (sql) => {
+        await sql.run('UPDATE guild_removals SET removed_at = $1 WHERE guild_id = $2', now, guildId);
+      }),
+
+    channelForNotices: (guildId: string, troubledId: string) =>
+      db.read((sql) => channelForNotices(sql, guildId, troubledId)),
+
+    postNotice: (notice: Notice) => db.write((sql) => writeNotice(sql, notice)),
+
+    blocked: (guildId: string) =>
+      db.reads.all<{ channelId: string; state: ChannelState; reason: string | null }>(
+        `SELECT channel_id AS "channelId", state, reason FROM channels WHERE guild_id = $1 AND state <> 'ready'
+         ORDER BY channel_id`,
+        guildId,
+      ),
+  };
+}
+
+/** A repeated report is about the same removal. It also corrects a time from a clock that was ahead. */
+async function noteRemovals(sql: Statements, guildIds: readonly string[], now: number): Promise<void> {
+  await sql.run(
+    `INSERT INTO guild_removals (guild_id, removed_at) SELECT guild_id, $2::bigint FROM unnest($1::text[]) AS g (guild_id)
+     ON CONFLICT (guild_id) DO UPDATE SET removed_at = excluded.removed_at
+     WHERE excluded.removed_at < guild_removals.removed_at`,
+    guildIds,
+    now,
+  );
+}
+
+async function guildsReturned(sql: Statements, guildIds: readonly string[]): Promise<void> {
+  await sql.run('DELETE FROM guild_removals WHERE guild_id = ANY($1::text[])', guildIds);
+  await sql.run(
+    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
+     WHERE guild_id = ANY($1::text[]) AND state = 'unreachable' AND reason = $2`,
+    guildIds,
+    REMOVED,
+  );
+}

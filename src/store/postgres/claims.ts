@@ -1,0 +1,125 @@
+import {
+  type Batch,
+  type ClaimOptions,
+  MOST_SHOWN,
+  type NextMessage,
+  type Original,
+  type ShownDeliveries,
+} from '../../domain/batch.ts';
+import type { ChannelHead } from '../../domain/channel.ts';
+import { alertsOfBatch } from './alerts.ts';
+import type { Connection, Statements } from './connection.ts';
+import { nextDue } from './due.ts';
+import { joinable } from './edits.ts';
+
+const HEAD_COLUMNS = `c.channel_id AS "channelId", guild_id AS "guildId", state, c.due_at AS "dueAt", attempts, since`;
+
+const BATCH_COLUMNS = `id, channel_id AS "channelId", kind, nonce, reference, payload, attachment, attempts, unsure,
+  frozen_at AS "frozenAt", first_sent_at AS "firstSentAt", message_id AS "messageId"`;
+
+/** What a channel is sent next. */
+export function claimMethods(db: Connection) {
+  return {
+    /** A frozen message can be sent at once, an alert when it is due. */
+    channelsWithWork: () =>
+      db.reads.all<ChannelHead & { sleepUntil: number }>(
+        `SELECT ${HEAD_COLUMNS}, w.due_at AS "sleepUntil"
+         FROM (SELECT channel_id, min(due_at) AS due_at FROM (
+                 SELECT channel_id, due_at FROM alerts WHERE state = 'waiting'
+                 UNION ALL SELECT channel_id, 0 FROM batches WHERE state = 'frozen') AS work GROUP BY channel_id) w
+         JOIN channels c USING (channel_id) ORDER BY c.channel_id`,
+      ),
+
+    claim: (channelId: string, options: ClaimOptions, now: number) =>
+      db.write(async (sql) => ({
+        head: (await headOf(sql, channelId)) ?? null,
+        next: await nextOf(sql, channelId, options, now),
+      })),
+
+    countAttempt: (batchId: number, now: number) => db.write((sql) => countAttempt(sql, batchId, now)),
+  };
+}
+
+const headOf = (sql: Statements, channelId: string) =>
+  sql.get<ChannelHead>(`SELECT ${HEAD_COLUMNS} FROM channels c WHERE c.channel_id = $1`, channelId);
+
+async function nextOf(sql: Statements, channelId: string, options: ClaimOptions, now: number): Promise<NextMessage> {
+  // Sent before new alerts: the oldest rendered message, or else a requested change if edits are possible now. Never a
+  // label.
+  const frozen = await sql.get<Batch>(
+    `SELECT ${BATCH_COLUMNS} FROM batches
+     WHERE channel_id = $1 AND state = 'frozen' AND edit_kind IS DISTINCT FROM 'label'
+       AND ($2 OR edit_kind IS DISTINCT FROM 'change') ORDER BY coalesce(edit_kind = 'change', FALSE), id LIMIT 1`,
+    channelId,
+    options.mayChange,
+  );
+  if (frozen) return takeUp(sql, frozen, now);
+  const found = await nextDue(sql, channelId, options, now);
+  if ('alerts' in found) {
+    const isSingle = found.reason === null && !options.alone;
+    // In its own message, each alert would show half of a swap.
+    const hashes = [...new Set(found.alerts.map(({ transfer }) => transfer.txHash))];
+    return { status: 'alerts', joins: isSingle ? await joinable(sql, channelId, hashes, now) : [], ...found };
+  }
+  // New alerts come first: then changes, then labels.
+  const change = await sql.get<Batch>(
+    `SELECT ${BATCH_COLUMNS} FROM batches
+     WHERE channel_id = $1 AND state = 'frozen' AND edit_kind IN ('change', 'label') ORDER BY edit_kind, id LIMIT 1`,
+    channelId,
+  );
+  if (change && options.mayChange) return takeUp(sql, change, now);
+  return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
+}
+
+/** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
+async function takeUp(sql: Statements, batch: Batch, now: number): Promise<NextMessage> {
+  if (batch.kind !== 'edit') {
+    const size = await sql.get<{ n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = $1', batch.id);
+    return { status: 'batch', batch, alerts: size!.n, shown: await shownBy(sql, batch.id), original: null };
+  }
+  await countAttempt(sql, batch.id, now);
+  const shown = { inboxIds: [], txHashes: [], receivedAt: null };
+  return { status: 'batch', batch, alerts: 0, shown, original: await originalOf(sql, batch.reference) };
+}
+
+async function countAttempt(sql: Statements, batchId: number, now: number): Promise<void> {
+  await sql.run(
+    `UPDATE batches SET attempts = attempts + 1, unsure = TRUE, first_sent_at = coalesce(first_sent_at, $2)
+     WHERE id = $1`,
+    batchId,
+    now,
+  );
+}
+
+async function shownBy(sql: Statements, batchId: number): Promise<ShownDeliveries> {
+  const rows = await sql.all<{ inboxId: number | null; txHash: string }>(
+    `SELECT a.inbox_id AS "inboxId", t.tx_hash AS "txHash" FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.batch_id = $1 ORDER BY a.id LIMIT $2`,
+    batchId,
+    MOST_SHOWN,
+  );
+  const oldest = await sql.get<{ at: number | null }>(
+    `SELECT min(t.seen_at) AS at FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.batch_id = $1 AND a.hold IS NULL`,
+    batchId,
+  );
+  return {
+    inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
+    txHashes: [...new Set(rows.map(({ txHash }) => txHash))],
+    receivedAt: oldest!.at,
+  };
+}
+
+async function originalOf(sql: Statements, reference: string): Promise<Original | null> {
+  const row = await sql.get<Omit<Original, 'alerts' | 'ids'> & { id: number; lines: number | null }>(
+    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain, payload, lines FROM batches
+     WHERE reference = $1 AND kind IN ('create', 'digest')`,
+    reference,
+  );
+  if (!row) return null;
+  const { id, lines, ...message } = row;
+  if (lines === null) return { ...message, alerts: await alertsOfBatch(sql, id), ids: [] };
+  const rows = await sql.all<{ id: number }>('SELECT id FROM alerts WHERE batch_id = $1 ORDER BY due_at, id', id);
+  // Some of a digest's alerts may have been deleted by now. The digest would then count too few.
+  return rows.length < lines ? null : { ...message, alerts: [], ids: rows.map((alert) => alert.id) };
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { toStoreError } from './errors.ts';
+import { clientConfig } from './url.ts';
+
+/** Only its holder changes anything but the inbox: writers of all processes run one after another, as on SQLite. */
+export const WRITER_LOCK = 7_302_101;
+
+/** Statements of one transaction, or each in one of its own. Values are `$1`, `$2`, … */
+export interface Statements {
+  all<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
+  get<Row>(sql: string, ...values: readonly unknown[]): Promise<Row | undefined>;
+  /** Returns how many rows changed. */
+  run(sql: string, ...values: readonly unknown[]): Promise<number>;
+}
+
+type Work<T> = (sql: Statements) => Promise<T>;
+
+/** Connections to one database. Every failure is a `StoreError`. */
+export interface Connection {
+  /** Single statements that only read. */
+  reads: Statements;
+  /** Several statements that only read, as of one moment. */
+  read<T>(work: Work<T>): Promise<T>;
+  /** One transaction that nothing else that writes runs beside; resolves when it is on disk. */
+  write<T>(work: Work<T>): Promise<T>;
+  /** The same, but its commit does not wait for the disk: only for work that is repeated after a power failure. */
+  writeUnsynced<T>(work: Work<T>): Promise<T>;
+  /** One transaction on the inbox alone, which waits for no other writer. */
+  receive<T>(work: Work<T>): Promise<T>;
+  /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
+  receiveMs(): number;
+  close(): Promise<void>;
+}
+
+/** Statement time-outs in milliseconds. The connection itself is given up `GRACE_MS` later. */
+const TIMEOUTS = { receive: 2_000, write: 20_000, read: 60_000 };
+const GRACE_MS = 1_000;
+/** A transaction that its process forgot, because it sleeps or is cut off, holds locks for this long. */
+const IDLE_MS = 5_000;
+
+/** Opens connections to a database; none is made before the first statement. */
+export function connect(url: string): Connection {
+  const receiving = createPool(url, { max: 2, timeoutMs: TIMEOUTS.receive });
+  const writing = createPool(url, { max: 1, timeoutMs: TIMEOUTS.write });
+  const reading = createPool(url, { max: 4, timeoutMs: TIMEOUTS.read });
+  const reads: Statements = {
+    all: (sql, ...values) => withClient(reading, (statements) => statements.all(sql, ...values)),
+    get: (sql, ...values) => withClient(reading, (statements) => statements.get(sql, ...values)),
+    run: (sql, ...values) => withClient(reading, (statements) => statements.run(sql, ...values)),
+  };
+  const alone = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
+  const durations = measure();
+  return {
+    reads,
+    read: (work) => transaction(reading, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    write: (work) => transaction(writing, `BEGIN; ${alone}`, work),
+    writeUnsynced: (work) => transaction(writing, `BEGIN; SET LOCAL synchronous_commit = off; ${alone}`, work),
+    receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)),
+    receiveMs: durations.last,
+    async close() {
+      await Promise.all([receiving.end(), writing.end(), reading.end()]);
+    },
+  };
+}
+
+function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: number }): pg.Pool {
+  const pool = new pg.Pool({
+    ...clientConfig(url),
+    max,
+    // Waiting for a free connection counts too, so no call waits for ever.
+    connectionTimeoutMillis: timeoutMs,
+    statement_timeout: timeoutMs,
+    lock_timeout: timeoutMs,
+    query_timeout: timeoutMs + GRACE_MS,
+    idle_in_transaction_session_timeout: IDLE_MS,
+  });
+  // An idle connection broke. The next call makes another one, and fails if that is impossible.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+async function withClient<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
+  let client: pg.PoolClient | null = null;
+  try {
+    client = await pool.connect();
+    const result = await work(statementsOf(client));
+    client.release();
+    return result;
+  } catch (error) {
+    const failure = toStoreError(error);
+    // After anything but a refused statement, the connection's state is unknown or its server is the wrong one.
+    client?.release(failure.isRefusal ? undefined : true);
+    throw failure.error;
+  }
+}
+
+function transaction<T>(pool: pg.Pool, begin: string, work: Work<T>): Promise<T> {
+  return withClient(pool, async (statements) => {
+    await statements.run(begin);
+    try {
+      const result = await work(statements);
+      await statements.run('COMMIT');
+      return result;
+    } catch (error) {
+      // When it fails, too, the connection is broken, and the first error says why.
+      await statements.run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+function statementsOf(client: pg.ClientBase): Statements {
+  const query = (sql: string, values: readonly unknown[]) =>
+    client.query<pg.QueryResultRow>(
+      values.length === 0 ? { text: sql } : { name: nameOf(sql), text: sql, values: values.map(storable) },
+    );
+  return {
+    all: async <Row>(sql: string, ...values: readonly unknown[]) => (await query(sql, values)).rows as Row[],
+    get: async <Row>(sql: string, ...values: readonly unknown[]) =>
+      (await query(sql, values)).rows[0] as Row | undefined,
+    run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
+  };
+}
+
+const names = new Map<string, string>();
+
+/** A prepared statement's name: the server plans each statement once per connection. */
+function nameOf(sql: string): string {
+  const name = names.get(sql) ?? createHash('sha1').update(sql).digest('hex');
+  names.set(sql, name);
+  return name;
+}
+
+/** Postgres stores neither NUL nor half a character as text, and names from the chain may contain both. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
+  return Array.isArray(value) ? value.map(storable) : value;
+}
+
+/** Rows as one value: `json_to_recordset($1::json) AS r ("guildId" text, …)` reads them. */
+export const asJson = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value));
+
+function measure() {
+  let lastMs = 0;
+  const begun = new Set<{ at: number }>();
+  return {
+    async of<T>(work: () => Promise<T>): Promise<T> {
+      const start = { at: performance.now() };
+      begun.add(start);
+      try {
+        return await work();
+      } finally {
+        begun.delete(start);
+        lastMs = performance.now() - start.at;
+      }
+    },
+    last: () => Math.max(lastMs, ...[...begun].map(({ at }) => performance.now() - at)),
+  };
+}

@@ -1,0 +1,69 @@
+import type { DeadLetter } from '../../domain/batch.ts';
+import type { Connection, Statements } from './connection.ts';
+
+const LETTERS = `SELECT d.id, d.alert_id AS "alertId", d.channel_id AS "channelId", d.reason, d.payload, d.at,
+    t.data AS transfer, coalesce(a.state = 'sent', FALSE)::int AS "isChange"
+  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+
+/** Dead letters that are discarded in one transaction. */
+const AT_ONCE = 200;
+
+const letterOf = (sql: Statements, id: number): Promise<DeadLetter | undefined> =>
+  sql.get<DeadLetter>(`${LETTERS} WHERE d.id = $1`, id);
+
+/** Alerts and edits that could not be posted, until somebody replays or discards them. */
+export function deadLetters(db: Connection) {
+  return {
+    list: (limit: number) => db.reads.all<DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT $1`, limit),
+
+    get: async (id: number) => (await letterOf(db.reads, id)) ?? null,
+
+    replay: (id: number, now: number) => db.write((sql) => replay(sql, id, now)),
+
+    discard: (id: number, now: number) => db.write(async (sql) => (await discard(sql, now, 'id = $2', id)) === 1),
+
+    /** Works in short steps, between which others can write. */
+    async discardAll(channelId: string, now: number): Promise<number> {
+      const newest = await db.reads.get<{ id: number | null }>('SELECT max(id) AS id FROM dead_letters');
+      const some = `id IN (SELECT id FROM dead_letters WHERE channel_id = $2 AND id <= $3 ORDER BY id LIMIT ${AT_ONCE})`;
+      let done = 0;
+      for (let changes = AT_ONCE; changes === AT_ONCE; done += changes)
+        changes = await db.write((sql) => discard(sql, now, some, channelId, newest!.id ?? 0));
+      return done;
+    },
+  };
+}
+
+/** Deletes dead letters and marks their alerts as given up; returns how many. */
+async function discard(sql: Statements, now: number, where: string, ...values: readonly unknown[]): Promise<number> {
+  const counted = await sql.get<{ n: number }>(
+    `WITH gone AS (DELETE FROM dead_letters WHERE ${where} RETURNING alert_id),
+       marked AS (UPDATE alerts SET discarded_at = $1 WHERE id IN (SELECT alert_id FROM gone) AND state = 'dead')
+     SELECT count(*) AS n FROM gone`,
+    now,
+    ...values,
+  );
+  return counted!.n;
+}
+
+async function replay(sql: Statements, id: number, now: number): Promise<boolean> {
+  const found = await letterOf(sql, id);
+  if (!found) return false;
+  // A message that was sent is edited, not posted again.
+  const changed = found.isChange
+    ? await sql.run(
+        `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
+         SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, FALSE, $1 FROM batches
+         WHERE id = (SELECT batch_id FROM alerts WHERE id = $2)`,
+        now,
+        found.alertId,
+      )
+    : await sql.run(
+        "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = $1",
+        found.alertId,
+      );
+  if (changed === 0) return false;
+  await sql.run('DELETE FROM dead_letters WHERE id = $1', id);
+  await sql.run('UPDATE channels SET due_at = 0 WHERE channel_id = $1', found.channelId);
+  return true;
+}

@@ -1,0 +1,161 @@
+import type { Alert } from '../../domain/alert.ts';
+import type { ClaimOptions, DueAlerts } from '../../domain/batch.ts';
+import {
+  BACKLOG_TRANSACTIONS,
+  BURST_ALERTS,
+  BURST_MEMORY_MS,
+  BURST_WINDOW_MS,
+  burstUntil,
+  type DigestReason,
+  type Hold,
+} from '../../domain/schedule.ts';
+import { byTransaction } from '../alert-rows.ts';
+import { readAlerts } from './alerts.ts';
+import type { Statements } from './connection.ts';
+
+/** The alerts of a channel that wait for the same reason. */
+interface Group {
+  hold: Hold | null;
+  waiting: number;
+  oldest: number;
+}
+
+/** Most alerts of one transaction in one message. */
+const MOST_OF_ONE = 500;
+
+const DUE = "WHERE a.channel_id = $1 AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM $2 AND a.due_at <= $3";
+
+/** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
+export const pageOfDue = (
+  sql: Statements,
+  channelId: string,
+  hold: Hold | null,
+  now: number,
+  after: number,
+  limit: number,
+): Promise<Alert[]> =>
+  readAlerts(
+    sql,
+    `${DUE} AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = $4), -1), $4)
+     ORDER BY a.due_at, a.id LIMIT $5`,
+    channelId,
+    hold,
+    now,
+    after,
+    limit,
+  );
+
+/**
+ * The channel's next alerts; if none are due, when the next ones are (null: none wait). Beyond `limit` it adds the other
+ * alerts of the same transactions, unless `alone` is set.
+ */
+export async function nextDue(
+  sql: Statements,
+  channelId: string,
+  options: ClaimOptions,
+  now: number,
+): Promise<DueAlerts | { until: number | null; burst: boolean }> {
+  // Held alerts come first: they are older than later ones that were not held (due_at 0).
+  const due = await sql.get<Group>(
+    `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
+     WHERE channel_id = $1 AND state = 'waiting' AND due_at <= $2
+     GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
+    channelId,
+    now,
+  );
+  const take = (reason: DigestReason | null) => takeGroup(sql, channelId, { ...options, now }, due!, reason);
+  if (due && due.hold !== null) return take(due.hold);
+  const gathered = due ? await gatheredUntil(sql, channelId, now) : null;
+  if (due && (gathered === null || gathered <= now)) return take(gathered === null ? null : 'burst');
+  const held = await sql.get<{ at: number | null }>(
+    "SELECT min(due_at) AS at FROM alerts WHERE channel_id = $1 AND state = 'waiting' AND hold IS NOT NULL",
+    channelId,
+  );
+  const later = held!.at;
+  return { until: gathered === null ? later : Math.min(gathered, later ?? gathered), burst: gathered !== null };
+}
+
+async function takeGroup(
+  sql: Statements,
+  channelId: string,
+  { limit, alone, now }: { limit: number; alone: boolean; now: number },
+  { hold, waiting, oldest }: Group,
+  reason: DigestReason | null,
+): Promise<DueAlerts> {
+  const first = await readAlerts(sql, `${DUE} ORDER BY a.due_at, a.id LIMIT $4`, channelId, hold, now, limit);
+  const counted = await sql.get<{ n: number }>(
+    `SELECT count(*) AS n FROM (
+       SELECT DISTINCT t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${DUE} LIMIT $4) AS hashes`,
+    channelId,
+    hold,
+    now,
+    BACKLOG_TRANSACTIONS + 1,
+  );
+  const others = alone || first.length === waiting ? [] : await companions(sql, channelId, hold, now, first);
+  const alerts = alone ? first : byTransaction([...first, ...others]);
+  return { alerts, waiting, oldest, transactions: counted!.n, reason };
+}
+
+/** The other due alerts of the same transactions. */
+async function companions(
+  sql: Statements,
+  channelId: string,
+  hold: Hold | null,
+  now: number,
+  alerts: readonly Alert[],
+): Promise<Alert[]> {
+  const hashes = [...new Set(alerts.map(({ transfer }) => transfer.txHash))];
+  const ids = await sql.all<{ id: number }>(
+    `SELECT id FROM unnest($4::text[]) AS h (hash) CROSS JOIN LATERAL (
+       SELECT a.id FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${DUE} AND t.tx_hash = h.hash
+       ORDER BY a.id LIMIT ${MOST_OF_ONE}) AS same WHERE id <> ALL($5::bigint[])`,
+    channelId,
+    hold,
+    now,
+    hashes,
+    alerts.map(({ id }) => id),
+  );
+  if (ids.length === 0) return [];
+  return readAlerts(
+    sql,
+    'WHERE a.id = ANY($1::bigint[]) ORDER BY a.id',
+    ids.map(({ id }) => id),
+  );
+}
+
+/** Messages of a channel that show single alerts, or a digest of a burst. */
+const SHOWING = "b.channel_id = $1 AND b.state = 'sent' AND (b.kind = 'create' OR b.digest_reason = 'burst')";
+
+/** Until when a busy channel's alerts are collected for a digest; null: they are posted one by one. */
+export async function gatheredUntil(sql: Statements, channelId: string, now: number): Promise<number | null> {
+  const last = await sql.get<{ lastAt: number }>(
+    `SELECT sent_at AS "lastAt" FROM batches b WHERE ${SHOWING} ORDER BY sent_at DESC LIMIT 1`,
+    channelId,
+  );
+  if (!last) return null;
+  const { lastAt } = last;
+  // A cheap count first: only a busy channel's transactions have to be looked at.
+  const posted = await countSince(sql, 'b.id', channelId, lastAt - BURST_WINDOW_MS);
+  if (posted <= BURST_ALERTS) return null;
+  // Alerts of one transaction count once, because they are posted as one.
+  const alerts = await countSince(sql, 'DISTINCT b.id, t.tx_hash', channelId, lastAt - BURST_WINDOW_MS);
+  const digested = await sql.get<{ n: number }>(
+    `SELECT count(*) AS n FROM batches
+     WHERE channel_id = $1 AND state = 'sent' AND sent_at > $2 AND digest_reason = 'burst'`,
+    channelId,
+    lastAt - BURST_MEMORY_MS,
+  );
+  return burstUntil({ alerts, digests: digested!.n, lastAt }, now);
+}
+
+async function countSince(sql: Statements, what: string, channelId: string, since: number): Promise<number> {
+  const counted = await sql.get<{ n: number }>(
+    `SELECT count(*) AS n FROM (
+       SELECT ${what} FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+       WHERE ${SHOWING} AND b.sent_at > $2 LIMIT $3) AS shown`,
+    channelId,
+    since,
+    BURST_ALERTS + 1,
+  );
+  return counted!.n;
+}

@@ -1,0 +1,153 @@
+import type { ErasureCursor } from '../../domain/retention.ts';
+import type { Connection, Statements } from './connection.ts';
+
+/** The first table's first row. */
+const START: ErasureCursor = { at: 0, after: 0 };
+
+/** How many rows one step scans, or finds by an index and deletes. */
+const SCANNED = 10_000;
+const DELETED = 500;
+
+/** Small tables that cause new alerts: erased first, and at once. */
+const BY_GUILD = [
+  'subscriptions',
+  'labels',
+  'token_mutes',
+  'webhook_names',
+  'guilds',
+  'confirmations',
+  'guild_removals',
+];
+const BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', 'receiver_tokens'];
+
+/** What was there when the erasure began: the project's scope (-1: none), and each table's last row. */
+interface Bounds {
+  scope: number;
+  alerts: number;
+  batches: number;
+  decisions: number;
+  audit: number;
+}
+
+/** Part of a table whose rows are erased: returns where to go on in it, null when it is done. */
+type Step = (sql: Statements, guildId: string, bounds: Bounds, after: number) => Promise<number | null>;
+
+/**
+ * Then tables that grow with every event. Rows are deleted before the rows that they reference. Transfers of the guild's
+ * own project are deleted with their deliveries. Rows that a newly stored alert references stay.
+ */
+const STEPS: Step[] = [
+  scanning('alerts', [
+    `DELETE FROM dead_letters WHERE alert_id IN (
+       SELECT id FROM alerts WHERE id > $2 AND id <= $3 AND guild_id = $1)`,
+    'DELETE FROM alerts WHERE id > $2 AND id <= $3 AND guild_id = $1',
+  ]),
+  scanning('batches', [
+    `DELETE FROM batches b WHERE id > $2 AND id <= $3
+       AND channel_id IN (SELECT channel_id FROM channels WHERE guild_id = $1)
+       AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = b.id)`,
+  ]),
+  deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions),
+  deletingSome('counterparties', 'guild_id = $1 AND $2::bigint IS NOT NULL', () => 0),
+  deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit),
+  deletingSome(
+    'transfers',
+    '$1::text IS NOT NULL AND scope = $2 AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = transfers.id)',
+    ({ scope }) => scope,
+  ),
+  deletingSome(
+    'channels',
+    `guild_id = $1 AND $2::bigint IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = channels.channel_id AND state = 'waiting')
+       AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = channels.channel_id AND state = 'frozen')`,
+    () => 0,
+  ),
+];
+
+/** Erases what is stored about one guild, in steps between which others can write. */
+export function erasureTable(db: Connection) {
+  return {
+    begin: (guildId: string) => db.write((sql) => begin(sql, guildId)),
+    removed: (before: number) => removedBefore(db.reads, before),
+    beginRemoved: (guildId: string, before: number) =>
+      db.write(async (sql) => {
+        const isRemoved = (await removedBefore(sql, before)).includes(guildId);
+        if (isRemoved) await begin(sql, guildId);
+        return isRemoved;
+      }),
+    /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
+    step: (guildId: string, from: ErasureCursor = START) => db.writeUnsynced((sql) => eraseSome(sql, guildId, from)),
+    begun: async () => {
+      const rows = await db.reads.all<{ guildId: string }>(
+        'SELECT guild_id AS "guildId" FROM erasures ORDER BY guild_id',
+      );
+      return rows.map(({ guildId }) => guildId);
+    },
+  };
+}
+
+async function removedBefore(sql: Statements, before: number): Promise<string[]> {
+  const rows = await sql.all<{ guildId: string }>(
+    'SELECT guild_id AS "guildId" FROM guild_removals WHERE removed_at < $1 ORDER BY guild_id',
+    before,
+  );
+  return rows.map(({ guildId }) => guildId);
+}
+
+/** A repeated start covers the rows added since. The first start's project may be gone by then. */
+async function begin(sql: Statements, guildId: string): Promise<void> {
+  const row = await sql.get<{ scope: number }>(
+    `INSERT INTO erasures (guild_id, scope, last_alert, last_batch, last_decision, last_audit)
+     SELECT $1, coalesce((SELECT id FROM projects WHERE guild_id = $1), -1),
+       (SELECT coalesce(max(id), 0) FROM alerts), (SELECT coalesce(max(id), 0) FROM batches),
+       (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(id), 0) FROM audit)
+     ON CONFLICT (guild_id) DO UPDATE
+       SET scope = CASE excluded.scope WHEN -1 THEN erasures.scope ELSE excluded.scope END,
+         last_alert = excluded.last_alert, last_batch = excluded.last_batch, last_decision = excluded.last_decision,
+         last_audit = excluded.last_audit
+     RETURNING scope`,
+    guildId,
+  );
+  for (const table of BY_GUILD) await sql.run(`DELETE FROM ${table} WHERE guild_id = $1`, guildId);
+  for (const table of BY_SCOPE) await sql.run(`DELETE FROM ${table} WHERE scope = $1`, row!.scope);
+  await sql.run('DELETE FROM projects WHERE id = $1', row!.scope);
+}
+
+async function eraseSome(
+  sql: Statements,
+  guildId: string,
+  { at, after }: ErasureCursor,
+): Promise<ErasureCursor | null> {
+  const bounds = await sql.get<Bounds>(
+    `SELECT scope, last_alert AS alerts, last_batch AS batches, last_decision AS decisions, last_audit AS audit
+     FROM erasures WHERE guild_id = $1`,
+    guildId,
+  );
+  if (!bounds) return null;
+  const next = await STEPS[at]!(sql, guildId, bounds, after);
+  if (next !== null) return { at, after: next };
+  if (at + 1 < STEPS.length) return { at: at + 1, after: 0 };
+  await sql.run('DELETE FROM erasures WHERE guild_id = $1', guildId);
+  return null;
+}
+
+/** A table without an index by guild: goes through its rows by their ids. */
+function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
+  return async (sql, guildId, bounds, after) => {
+    const to = Math.min(after + SCANNED, bounds[table]);
+    for (const statement of statements) await sql.run(statement, guildId, after, to);
+    return to === bounds[table] ? null : to;
+  };
+}
+
+/** A table in which an index finds the rows; `second`: the condition's second value. */
+function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number): Step {
+  return async (sql, guildId, bounds) => {
+    const deleted = await sql.run(
+      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${DELETED}))`,
+      guildId,
+      second(bounds),
+    );
+    return deleted < DELETED ? null : 0;
+  };
+}

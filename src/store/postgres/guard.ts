@@ -1,0 +1,170 @@
+import type { AddressText } from '../../domain/address.ts';
+import { DAY } from '../../domain/clock.ts';
+import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
+import { otherSides } from '../../domain/match.ts';
+import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
+import type { Watcher } from '../../domain/subscription.ts';
+import { asJson, type Statements } from './connection.ts';
+
+const RECENT_MS = 30 * DAY;
+
+type Observed = ObservedTransfer & { watchers: readonly Watcher[] };
+
+/** A party of a transfer, for a guild that watches another one. */
+interface Party {
+  guildId: string;
+  address: AddressText;
+  ends: string;
+  start: string;
+}
+
+/** Returns what is known about the tokens and parties of watched transfers. */
+export async function readKnowledge(
+  sql: Statements,
+  observed: readonly Observed[],
+  now: number,
+): Promise<TokenKnowledge> {
+  const parties = partiesOf(observed);
+  const tokens = observed.flatMap(({ transfer }) => transfer.token ?? []);
+  const symbols = observed.flatMap(({ transfer: { token, tokenSymbol } }) =>
+    token && tokenSymbol ? skeleton(tokenSymbol) : [],
+  );
+  const native = await sql.get<{ value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  return {
+    catalog: await sql.all<CatalogEntry>(
+      'SELECT token, cataloged, symbol, name, checked_at AS "checkedAt" FROM catalog WHERE token = ANY($1::text[])',
+      [...new Set(tokens)],
+    ),
+    genuine: await sql.all<TokenKnowledge['genuine'][number]>(
+      `SELECT s.skeleton, c.token FROM unnest($1::text[]) AS s (skeleton)
+         CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT 5) AS c`,
+      [...new Set(symbols)],
+    ),
+    nativeSymbol: native?.value ?? null,
+    named: await namedLike(sql, parties),
+    counterparties: await sql.all<TokenKnowledge['counterparties'][number]>(
+      `SELECT c.* FROM json_to_recordset($1::json) AS p ("guildId" text, address text, ends text)
+         CROSS JOIN LATERAL (
+           SELECT guild_id AS "guildId", address, counterparty, seen_at AS "seenAt" FROM counterparties
+           WHERE guild_id = p."guildId" AND counterparties.address = p.address AND counterparties.ends = p.ends
+             AND seen_at > $2 LIMIT 5) AS c`,
+      asJson(parties),
+      now - RECENT_MS,
+    ),
+  };
+}
+
+function partiesOf(observed: readonly Observed[]): Party[] {
+  const found = observed.flatMap(({ transfer, watchers }) =>
+    watchers.flatMap((watcher) =>
+      otherSides(watcher, transfer).flatMap((party): Party[] => {
+        if (!party) return [];
+        const { guildId, address } = watcher;
+        return [{ guildId, address, ends: endsOf(party), start: party.slice(0, 6) }];
+      }),
+    ),
+  );
+  return [...new Map(found.map((party) => [`${party.guildId} ${party.address} ${party.ends}`, party])).values()];
+}
+
+/** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
+async function namedLike(sql: Statements, parties: readonly Party[]): Promise<TokenKnowledge['named']> {
+  const alike = [...new Map(parties.map((party) => [`${party.guildId} ${party.ends}`, party])).values()];
+  const within = `guild_id = p."guildId" AND address BETWEEN p.start AND p.start || 'g' AND right(address, 4) = p.last`;
+  const found = await sql.all<TokenKnowledge['named'][number]>(
+    `SELECT p."guildId", n.* FROM json_to_recordset($1::json) AS p ("guildId" text, start text COLLATE "C", last text)
+       CROSS JOIN LATERAL (
+         (SELECT address, name AS label FROM labels WHERE ${within} LIMIT 20)
+         UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT 20)) AS n`,
+    asJson(alike.map(({ guildId, start, ends }) => ({ guildId, start, last: ends.slice(4) }))),
+  );
+  // A label comes before the same address's subscription.
+  const named = new Map<string, TokenKnowledge['named'][number]>();
+  for (const row of found.toSorted((one, other) => Number(one.label === null) - Number(other.label === null))) {
+    const key = row.guildId + row.address;
+    if (!named.has(key)) named.set(key, row);
+  }
+  return [...named.values()];
+}
+
+/** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */
+export async function passedAt(
+  sql: Statements,
+  asked: readonly { scope: number; block: number | null; at: number }[],
+): Promise<number[][]> {
+  const rows = await sql.all<{ place: number; at: number }>(
+    `SELECT q.place, h.at FROM json_to_recordset($1::json) AS q (place int, scope bigint, block bigint, at bigint)
+       CROSS JOIN LATERAL (
+         SELECT at, block FROM heads
+         WHERE heads.scope = q.scope AND heads.block > q.block AND heads.at > q.at - ${HEADS_MS} ORDER BY block LIMIT 2) AS h
+     ORDER BY q.place, h.block`,
+    asJson(asked.map((one, place) => ({ ...one, place }))),
+  );
+  const found = Map.groupBy(rows, ({ place }) => place);
+  return asked.map((_, place) => (found.get(place) ?? []).map(({ at }) => at));
+}
+
+/** Stores what was learned, within the router's transaction. */
+export async function keepLearned(sql: Statements, { catalog, counterparties, nativeSymbol, heads }: Learned) {
+  if (catalog.length > 0) await putCatalog(sql, catalog);
+  if (counterparties.length > 0) await putCounterparties(sql, counterparties);
+  if (nativeSymbol !== null) {
+    await sql.run(
+      `INSERT INTO meta (key, value) VALUES ('native-symbol', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      nativeSymbol,
+    );
+  }
+  for (const head of heads) await advance(sql, head);
+}
+
+async function putCatalog(sql: Statements, catalog: Learned['catalog']): Promise<void> {
+  const latest = new Map(catalog.map((found) => [found.token, found]));
+  const rows = [...latest.values()].map((found) => ({
+    ...found,
+    skeleton: found.symbol === null ? null : skeleton(found.symbol),
+  }));
+  await sql.run(
+    `INSERT INTO catalog (token, cataloged, symbol, name, skeleton, checked_at)
+     SELECT token, cataloged, symbol, name, skeleton, "checkedAt" FROM json_to_recordset($1::json)
+       AS c (token text, cataloged boolean, symbol text, name text, skeleton text, "checkedAt" bigint)
+     ON CONFLICT (token) DO UPDATE SET cataloged = excluded.cataloged, symbol = excluded.symbol, name = excluded.name,
+       skeleton = excluded.skeleton, checked_at = excluded.checked_at`,
+    asJson(rows),
+  );
+}
+
+async function putCounterparties(sql: Statements, counterparties: Learned['counterparties']): Promise<void> {
+  const rows = counterparties.map((one) => ({ ...one, ends: endsOf(one.counterparty) }));
+  await sql.run(
+    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at)
+     SELECT "guildId", address, ends, counterparty, max(at) FROM json_to_recordset($1::json)
+       AS c ("guildId" text, address text, ends text, counterparty text, at bigint) GROUP BY 1, 2, 3, 4
+     ON CONFLICT (guild_id, address, ends, counterparty) DO UPDATE SET seen_at = excluded.seen_at
+       WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}`,
+    asJson(rows),
+  );
+}
+
+async function advance(sql: Statements, { scope, ...head }: Learned['heads'][number]): Promise<void> {
+  const last = await sql.all<Head>('SELECT at, block FROM heads WHERE scope = $1 ORDER BY at DESC LIMIT 3', scope);
+  if (!isNextHead(last, head)) return;
+  await sql.run('INSERT INTO heads (scope, at, block) VALUES ($1, $2, $3)', scope, head.at, head.block);
+  await sql.run('DELETE FROM heads WHERE scope = $1 AND at < $2', scope, head.at - HEADS_MS);
+}
+
+/** Deletes what was last seen before a time; returns how many rows. */
+export async function pruneKnowledge(sql: Statements, before: number, limit: number): Promise<number> {
+  const counterparties = await sql.run(
+    `DELETE FROM counterparties WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM counterparties WHERE seen_at < $1 LIMIT $2))`,
+    before,
+    limit,
+  );
+  const catalog = await sql.run(
+    'DELETE FROM catalog WHERE token = ANY(ARRAY(SELECT token FROM catalog WHERE checked_at < $1 LIMIT $2))',
+    before,
+    limit,
+  );
+  return counterparties + catalog;
+}

@@ -1,0 +1,129 @@
+import { DAY } from '../../domain/clock.ts';
+import type { DeliveryIdentity, EndedResponse, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
+import { OPERATOR_SCOPE } from '../../domain/scope.ts';
+import type { Connection, Statements } from './connection.ts';
+
+interface StoredRow extends Omit<InboxRow, 'identity' | 'body'> {
+  identity: string | null;
+  body: Buffer;
+}
+
+/** Where other processes listen for deliveries that were stored. */
+export const DELIVERED = 'ledgerbell_delivered';
+
+const COLUMNS = `id, scope, received_at AS "receivedAt", answered_at AS "answeredAt", is_open AS "isOpen", identity, body`;
+
+/** Deliveries that wait for the router. */
+export function inboxTable(db: Connection) {
+  return {
+    /** Returns the ids in the order of the deliveries: rows are numbered in the order in which they are inserted. */
+    append: (deliveries: NewDelivery[]): Promise<number[]> =>
+      db.receive(async (sql) => {
+        const rows = await sql.all<{ id: number }>(
+          `INSERT INTO inbox (scope, received_at, body, identity, is_open)
+           SELECT scope, received_at, body, identity, TRUE
+           FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::text[]) WITH ORDINALITY
+             AS d (scope, received_at, body, identity, place) ORDER BY place
+           RETURNING id`,
+          deliveries.map(({ scope }) => scope),
+          deliveries.map(({ receivedAt }) => receivedAt),
+          deliveries.map(({ body }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
+          deliveries.map(({ identity }) => (identity ? JSON.stringify(identity) : null)),
+        );
+        await countUsage(sql, deliveries);
+        await sql.run(`NOTIFY ${DELIVERED}`);
+        return rows.map(({ id }) => id).toSorted((one, other) => one - other);
+      }),
+
+    async answered(responses: EndedResponse[]): Promise<void> {
+      await db.receive((sql) =>
+        sql.run(
+          `UPDATE inbox SET answered_at = r.answered_at, is_open = FALSE
+           FROM unnest($1::bigint[], $2::bigint[]) AS r (id, answered_at) WHERE inbox.id = r.id`,
+          responses.map(({ id }) => id),
+          responses.map(({ answeredAt }) => answeredAt),
+        ),
+      );
+    },
+
+    next: (limit: number, characters = Number.MAX_SAFE_INTEGER, scope?: number): Promise<InboxRow[]> =>
+      db.read(async (sql) => {
+        const scopes = scope === undefined ? await waitingScopes(sql) : [scope];
+        const ids = await idsInTurn(sql, scopes, limit, characters);
+        if (ids.length === 0) return [];
+        const rows = await sql.all<StoredRow>(
+          `SELECT ${COLUMNS} FROM inbox WHERE id = ANY($1::bigint[]) ORDER BY array_position($1::bigint[], id)`,
+          ids,
+        );
+        return rows.map(toRow);
+      }),
+
+    usage: (): Promise<InboxUsage[]> =>
+      db.reads.all<InboxUsage>(
+        `WITH waits AS (
+           SELECT scope, count(*) AS waiting, sum(length(body)) AS bytes FROM inbox WHERE scope <> ${OPERATOR_SCOPE}
+           GROUP BY scope)
+         SELECT scope, coalesce(waiting, 0) AS waiting, coalesce(w.bytes, 0) AS "waitingBytes",
+           coalesce(day, 0) AS day, coalesce(u.bytes, 0) AS "dayBytes"
+         FROM waits w FULL JOIN scope_usage u USING (scope)`,
+      ),
+  };
+}
+
+const toRow = ({ identity, body, ...row }: StoredRow): InboxRow => ({
+  ...row,
+  identity: identity === null ? null : (JSON.parse(identity) as DeliveryIdentity),
+  body: body.toString('utf8'),
+});
+
+/** Counts what servers' own projects stored today. Sorted, so that two processes lock the rows in the same order. */
+async function countUsage(sql: Statements, deliveries: readonly NewDelivery[]): Promise<void> {
+  const own = deliveries.filter(({ scope }) => scope !== OPERATOR_SCOPE);
+  const byScope = [...Map.groupBy(own, ({ scope }) => scope)].toSorted(([one], [other]) => one - other);
+  for (const [scope, stored] of byScope) {
+    const day = Math.floor(Math.max(...stored.map(({ receivedAt }) => receivedAt)) / DAY);
+    const bytes = stored.reduce((sum, { body }) => sum + body.length, 0);
+    await sql.run(
+      `INSERT INTO scope_usage (scope, day, bytes) VALUES ($1, $2, $3)
+       ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
+         bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`,
+      scope,
+      day,
+      bytes,
+    );
+  }
+}
+
+/** Skips from one scope to the next by the index instead of reading all rows of a flood. */
+async function waitingScopes(sql: Statements): Promise<number[]> {
+  const rows = await sql.all<{ scope: number }>(
+    `WITH RECURSIVE each (scope) AS (
+       SELECT min(scope) FROM inbox
+       UNION ALL SELECT (SELECT min(scope) FROM inbox WHERE scope > each.scope) FROM each WHERE scope IS NOT NULL)
+     SELECT scope FROM each WHERE scope IS NOT NULL`,
+  );
+  return rows.map(({ scope }) => scope);
+}
+
+/**
+ * The oldest deliveries of each scope in turn: one of each, then the second of each. Stops behind the one with which
+ * the bodies reach `characters`, but not before each scope had its turn.
+ */
+async function idsInTurn(sql: Statements, scopes: number[], limit: number, characters: number): Promise<number[]> {
+  const rows = await sql.all<{ id: number; turn: number; size: number }>(
+    `SELECT id, turn, size FROM unnest($1::bigint[]) AS s (scope) CROSS JOIN LATERAL (
+       SELECT id, scope, length(body) AS size, row_number() OVER (ORDER BY id) AS turn FROM inbox
+       WHERE inbox.scope = s.scope ORDER BY id LIMIT $2) AS oldest
+     ORDER BY turn, oldest.scope LIMIT $2`,
+    scopes,
+    limit,
+  );
+  const ids: number[] = [];
+  let read = 0;
+  for (const { id, turn, size } of rows) {
+    if (read >= characters && (turn > 1 || scopes.length === 1)) break;
+    ids.push(id);
+    read += size;
+  }
+  return ids;
+}

@@ -1,0 +1,55 @@
+import type { Notice } from '../../domain/batch.ts';
+import type { Statements } from './connection.ts';
+
+/** Remembers a channel's guild. */
+export async function addChannels(sql: Statements, channels: ReadonlyMap<string, string>): Promise<void> {
+  if (channels.size === 0) return;
+  await sql.run(
+    `INSERT INTO channels (channel_id, guild_id) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING`,
+    [...channels.keys()],
+    [...channels.values()],
+  );
+}
+
+/** Freezes a notice as a message. */
+export async function writeNotice(sql: Statements, notice: Notice): Promise<void> {
+  const { guildId, channelId, aboutChannelId, nonce, reference, payload, now } = notice;
+  await addChannels(sql, new Map([[channelId, guildId]]));
+  await sql.run(
+    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unsure, frozen_at)
+     VALUES ($1, 'notice', $2, $3, $4, $5, 'frozen', FALSE, $6)`,
+    channelId,
+    aboutChannelId,
+    nonce,
+    reference,
+    payload,
+    now,
+  );
+}
+
+/** The channel can be written to again: drops unsent notices about it. */
+export async function withdrawNotices(sql: Statements, channelId: string): Promise<void> {
+  await sql.run(
+    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND NOT unsure AND about_channel_id = $1",
+    channelId,
+  );
+}
+
+/** Where a guild's admins are notified of trouble in a channel: their default channel, or another one in use. */
+export async function channelForNotices(sql: Statements, guildId: string, troubled: string): Promise<string | null> {
+  const admin = await sql.get<{ channelId: string }>(
+    `SELECT default_channel AS "channelId" FROM guilds LEFT JOIN channels c ON c.channel_id = default_channel
+     WHERE guilds.guild_id = $1 AND default_channel <> $2 AND coalesce(c.state, 'ready') = 'ready'`,
+    guildId,
+    troubled,
+  );
+  if (admin) return admin.channelId;
+  const other = await sql.get<{ channelId: string }>(
+    `SELECT s.channel_id AS "channelId" FROM subscriptions s LEFT JOIN channels c USING (channel_id)
+     WHERE s.guild_id = $1 AND s.channel_id <> $2 AND coalesce(c.state, 'ready') = 'ready'
+     ORDER BY c.channel_id IS NULL, s.id LIMIT 1`,
+    guildId,
+    troubled,
+  );
+  return other?.channelId ?? null;
+}

@@ -1,0 +1,152 @@
+import type { RoutingResult, StoredDelivery, StoredTransfer } from '../../domain/routing.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { asJson, type Statements } from './connection.ts';
+import { requestChanges } from './edits.ts';
+import { keepLearned } from './guard.ts';
+import { addChannels } from './notices.ts';
+
+/** Stores what was decided, within one transaction; returns the channels in which sent messages must change. */
+export async function storeRouted(sql: Statements, routed: RoutingResult): Promise<string[]> {
+  const { now, done, quarantined } = routed;
+  const ids = await putTransfers(sql, routed.transfers);
+  const withId = <Row extends { transferKey: string }>(rows: readonly Row[]) =>
+    rows.map((row) => ({ ...row, transferId: ids.get(row.transferKey)! }));
+  await putDeliveries(sql, withId(routed.deliveries));
+  await addAlerts(sql, withId(routed.alerts), now);
+  await addDecisions(sql, withId(routed.decisions));
+  await putStats(sql, routed.stats);
+  await moveToQuarantine(sql, quarantined);
+  await sql.run('DELETE FROM inbox WHERE id = ANY($1::bigint[])', [...done, ...quarantined.map(({ id }) => id)]);
+  await keepLearned(sql, routed.learned);
+  return requestChanges(
+    sql,
+    routed.changed.map((key) => ids.get(key)!),
+    now,
+  );
+}
+
+const TRANSFER = `json_to_recordset($1::json) AS t (id bigint, key text, scope bigint, "txHash" text, "seenAt" bigint,
+  count bigint, bodies bigint, reorganised boolean, data text, "from" text, "to" text, token text, kind text,
+  "tokenSymbol" text, "tokenType" text)`;
+
+/** Inserts or updates transfers; returns their ids by their keys. */
+async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[]): Promise<Map<string, number>> {
+  const ids = new Map<string, number>();
+  const note = (rows: readonly { id: number; key: string }[]) => {
+    for (const { id, key } of rows) ids.set(key, id);
+  };
+  const known = transfers.filter(({ id }) => id !== null);
+  if (known.length > 0) {
+    const updated = await sql.all<{ id: number; key: string }>(
+      `UPDATE transfers SET count = t.count, bodies = t.bodies, reorganised = t.reorganised, data = t.data,
+         from_address = t."from", to_address = t."to", token = t.token, kind = t.kind,
+         token_symbol = t."tokenSymbol", token_type = t."tokenType"
+       FROM ${TRANSFER} WHERE transfers.id = t.id AND transfers.key = decode(t.key, 'hex')
+       RETURNING transfers.id, t.key`,
+      asJson(known.map(toRow)),
+    );
+    note(updated);
+  }
+  // Rows may have been deleted since the router read them.
+  const missing = transfers.filter(({ key }) => !ids.has(key));
+  if (missing.length > 0) {
+    const added = await sql.all<{ id: number; key: string }>(
+      `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data, from_address, to_address,
+         token, kind, token_symbol, token_type)
+       SELECT decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganised, data, "from", "to", token, kind,
+         "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
+      asJson(missing.map(toRow)),
+    );
+    note(added);
+  }
+  return ids;
+}
+
+function toRow(stored: StoredTransfer) {
+  const { from, to, token, kind, tokenSymbol, tokenType } = JSON.parse(stored.data) as Transfer;
+  return { ...stored, from, to, token, kind, tokenSymbol, tokenType };
+}
+
+async function putDeliveries(sql: Statements, deliveries: readonly (StoredDelivery & { transferId: number })[]) {
+  if (deliveries.length === 0) return;
+  const rows = deliveries.map(({ minute, names, ...row }) => ({
+    ...row,
+    minute: minute && JSON.stringify(minute),
+    names: names.length > 0 ? JSON.stringify(names) : null,
+  }));
+  await sql.run(
+    `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
+       direction, last_at, minute, names)
+     SELECT "transferId", decode(key, 'hex'), count, owed, "answeredAt", received, "seenAt", "projectId", "addressType",
+       direction, "lastAt", minute, names
+     FROM json_to_recordset($1::json) AS d ("transferId" bigint, key text, count bigint, owed boolean,
+       "answeredAt" bigint, received bigint, "seenAt" bigint, "projectId" text, "addressType" text, direction text,
+       "lastAt" bigint, minute text, names text)
+     ON CONFLICT (transfer_id, key) DO UPDATE SET count = excluded.count, owed = excluded.owed,
+       answered_at = excluded.answered_at, received = excluded.received, last_at = excluded.last_at,
+       minute = excluded.minute, names = excluded.names`,
+    asJson(rows),
+  );
+}
+
+async function addAlerts(
+  sql: Statements,
+  alerts: readonly (RoutingResult['alerts'][number] & { transferId: number })[],
+  now: number,
+): Promise<void> {
+  if (alerts.length === 0) return;
+  await addChannels(sql, new Map(alerts.map(({ channelId, guildId }) => [channelId, guildId])));
+  const rows = alerts.map(({ matches, warnings, ...alert }) => ({
+    ...alert,
+    matches: JSON.stringify(matches),
+    warnings: JSON.stringify(warnings),
+  }));
+  await sql.run(
+    `INSERT INTO alerts (transfer_id, inbox_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
+     SELECT "transferId", "inboxId", "guildId", "channelId", matches, warnings, hold, "dueAt", $2
+     FROM json_to_recordset($1::json) AS a ("transferId" bigint, "inboxId" bigint, "guildId" text, "channelId" text,
+       matches text, warnings text, hold text, "dueAt" bigint)`,
+    asJson(rows),
+    now,
+  );
+}
+
+async function addDecisions(
+  sql: Statements,
+  decisions: readonly (RoutingResult['decisions'][number] & { transferId: number })[],
+): Promise<void> {
+  if (decisions.length === 0) return;
+  await sql.run(
+    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
+     SELECT "transferId", "guildId", "channelId", subscription, outcome, address, at
+     FROM json_to_recordset($1::json) AS d ("transferId" bigint, "guildId" text, "channelId" text, subscription bigint,
+       outcome text, address text, at bigint)`,
+    asJson(decisions),
+  );
+}
+
+/** The subscription may have been removed since. An event ends a silence. */
+async function putStats(sql: Statements, stats: RoutingResult['stats']): Promise<void> {
+  if (stats.length === 0) return;
+  const latest = new Map(stats.map((one) => [one.subscription, one]));
+  await sql.run(
+    `INSERT INTO activity_stats (subscription_id, events, last_event_at, gap_ms)
+     SELECT s.id, n.events, n."lastEventAt", n."gapMs" FROM json_to_recordset($1::json)
+       AS n (subscription bigint, events bigint, "lastEventAt" bigint, "gapMs" bigint)
+       JOIN subscriptions s ON s.id = n.subscription
+     ON CONFLICT (subscription_id) DO UPDATE SET events = excluded.events, last_event_at = excluded.last_event_at,
+       gap_ms = excluded.gap_ms, silence_reported_at = NULL`,
+    asJson([...latest.values()]),
+  );
+}
+
+async function moveToQuarantine(sql: Statements, quarantined: RoutingResult['quarantined']): Promise<void> {
+  if (quarantined.length === 0) return;
+  await sql.run(
+    `INSERT INTO quarantine (scope, received_at, reason, answered_at, body, identity)
+     SELECT scope, received_at, q.reason, coalesce(q."answeredAt", answered_at), body, identity
+     FROM json_to_recordset($1::json) AS q (id bigint, reason text, "answeredAt" bigint)
+       JOIN inbox ON inbox.id = q.id ORDER BY inbox.id`,
+    asJson(quarantined),
+  );
+}

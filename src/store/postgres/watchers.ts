@@ -1,0 +1,63 @@
+import type { AddressText } from '../../domain/address.ts';
+import { OPERATOR_SCOPE } from '../../domain/scope.ts';
+import type { Filters, Watcher } from '../../domain/subscription.ts';
+import { type SubscriptionRow, selected, toFilters } from '../rows.ts';
+import type { Statements } from './connection.ts';
+
+const KEYS: (keyof Watcher)[] = [
+  ...([
+    'id',
+    'guildId',
+    'channelId',
+    'address',
+    'direction',
+    'kind',
+    'minimum',
+    'token',
+    'paused',
+    'mutedUntil',
+  ] as const),
+  ...(['filters', 'digest', 'quiet'] as const),
+];
+
+/** Subscriptions with the scope that their guild gets events from: its own project's, or else the operator's. */
+const SCOPED = `subscriptions LEFT JOIN (SELECT guild_id AS owner, id AS scope FROM projects) own
+  ON own.owner = subscriptions.guild_id`;
+
+/** A watcher, and the scope of its events. */
+export type ScopedWatcher = Watcher & { scope: number };
+
+/** How many subscriptions each of these addresses has in each scope; the keys are made by {@link placeOf}. */
+export async function countWatchers(sql: Statements, addresses: readonly AddressText[]): Promise<Map<string, number>> {
+  const rows = await sql.all<{ address: AddressText; scope: number; n: number }>(
+    `SELECT address, coalesce(scope, ${OPERATOR_SCOPE}) AS scope, count(*) AS n FROM ${SCOPED}
+     WHERE address = ANY($1::text[]) GROUP BY 1, 2`,
+    addresses,
+  );
+  return new Map(rows.map(({ address, scope, n }) => [placeOf(address, scope), n]));
+}
+
+export const placeOf = (address: AddressText, scope: number): string => `${scope} ${address}`;
+
+/**
+ * Who watches these addresses in these scopes. Equal filters share one object, because parsing them takes time.
+ */
+export async function watchersOf(
+  sql: Statements,
+  addresses: readonly AddressText[],
+  scopes: readonly number[],
+): Promise<ScopedWatcher[]> {
+  if (addresses.length === 0) return [];
+  const rows = await sql.all<Omit<ScopedWatcher, 'paused' | 'filters'> & Pick<SubscriptionRow, 'paused' | 'filters'>>(
+    `SELECT ${selected(KEYS)}, coalesce(scope, ${OPERATOR_SCOPE}) AS scope FROM ${SCOPED}
+     WHERE address = ANY($1::text[]) AND coalesce(scope, ${OPERATOR_SCOPE}) = ANY($2::bigint[]) ORDER BY id`,
+    addresses,
+    scopes,
+  );
+  const known = new Map<string, Filters>();
+  return rows.map((row) => {
+    const filters = known.get(row.filters) ?? toFilters(row.filters);
+    known.set(row.filters, filters);
+    return { ...row, paused: Boolean(row.paused), filters };
+  });
+}

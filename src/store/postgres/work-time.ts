@@ -1,0 +1,61 @@
+import type { Pause } from '../../domain/work-time.ts';
+import type { Connection, Statements } from './connection.ts';
+
+const KEYS = { worked: 'worked-until', pauses: 'pauses', forgotten: 'forgotten-before' } as const;
+
+/** When the bot worked, and how far it forgot, as single values. */
+export function workTimeTable(db: Connection) {
+  return {
+    workTime: {
+      read: () =>
+        db.read(async (sql) => {
+          const worked = await numberAt(sql, KEYS.worked);
+          const newest = await sql.get<{ at: number | null }>(
+            `SELECT max(at) AS at FROM (
+               (SELECT received_at AS at FROM inbox ORDER BY id DESC LIMIT 1)
+               UNION ALL (SELECT seen_at FROM transfers ORDER BY id DESC LIMIT 1)
+               UNION ALL (SELECT frozen_at FROM batches ORDER BY id DESC LIMIT 1)) AS latest`,
+          );
+          const times = [worked, newest!.at].filter((time) => time !== null);
+          const latest = times.length === 0 ? null : Math.max(...times);
+          return { latest, pauses: JSON.parse((await valueAt(sql, KEYS.pauses)) ?? '[]') as Pause[] };
+        }),
+      record: (now: number, pauses: readonly Pause[]) =>
+        db.writeUnsynced(async (sql) => {
+          await put(sql, KEYS.worked, String(now));
+          await put(sql, KEYS.pauses, JSON.stringify(pauses));
+        }),
+    },
+
+    /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */
+    forgottenBefore: () =>
+      db.read(async (sql) => {
+        const known = await numberAt(sql, KEYS.forgotten);
+        if (known !== null) return known;
+        const oldest = await sql.get<{ at: number | null }>(
+          'SELECT least((SELECT min(seen_at) FROM transfers), (SELECT min(frozen_at) FROM batches)) AS at',
+        );
+        return oldest!.at;
+      }),
+
+    setForgottenBefore: (time: number) => db.writeUnsynced((sql) => put(sql, KEYS.forgotten, String(time))),
+  };
+}
+
+async function valueAt(sql: Statements, key: string): Promise<string | null> {
+  const row = await sql.get<{ value: string }>('SELECT value FROM meta WHERE key = $1', key);
+  return row?.value ?? null;
+}
+
+async function numberAt(sql: Statements, key: string): Promise<number | null> {
+  const value = await valueAt(sql, key);
+  return value === null ? null : Number(value);
+}
+
+async function put(sql: Statements, key: string, value: string): Promise<void> {
+  await sql.run(
+    'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    key,
+    value,
+  );
+}

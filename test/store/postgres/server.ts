@@ -1,0 +1,122 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import getPort from 'get-port';
+import pg from 'pg';
+
+/** A real Postgres of a test file, in a folder of its own. */
+export interface PostgresServer {
+  /** Creates an empty database; returns its URL. */
+  createDatabase(): Promise<string>;
+  port: number;
+  start(): Promise<void>;
+  /** `immediate`: like a crash. */
+  stop(how?: 'fast' | 'immediate'): void;
+  /** Ends it and removes its folder. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Where Debian's package keeps the newest version's programs; null: there is none. */
+export function postgresPrograms(): string | null {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
+  const found = versions.toSorted((one, other) => other - one).map((version) => `${root}/${version}/bin`);
+  return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
+}
+
+/** Whether its tests must be skipped. They say so; CI installs it and fails without it. */
+export function isPostgresMissing(): boolean {
+  if (postgresPrograms() !== null) return false;
+  const what = 'No Postgres found: its tests are skipped. On Debian: apt-get install postgresql';
+  if (process.env.CI) throw new Error(what);
+  console.warn(what);
+  return true;
+}
+
+/** Starts a Postgres; `settings` are added to its own. Postgres refuses to run as root: then it runs as `postgres`. */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const programs = postgresPrograms();
+  if (programs === null) throw new Error('There is no Postgres here. On Debian: apt-get install postgresql');
+  const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-postgres-'));
+  const data = join(folder, 'data');
+  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+  if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);
+  chmodSync(folder, 0o700);
+  const run = (program: string, ...args: string[]) => {
+    const [command, ...rest] = [...asUser, join(programs, program), ...args];
+    execFileSync(command!, rest, { cwd: folder, stdio: 'pipe' });
+  };
+  run('initdb', '-D', data, '-U', 'ledgerbell', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
+  const port = await getPort();
+  const options = Object.entries({
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: folder,
+    // Tests end the server, not the machine's power.
+    fsync: 'off',
+    max_connections: '60',
+    log_min_messages: 'fatal',
+    ...settings,
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+  const admin = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> =>
+    withClient(`postgres://ledgerbell@127.0.0.1:${port}/postgres`, work);
+
+  async function start(): Promise<void> {
+    const [command, ...rest] = [...asUser, join(programs!, 'postgres'), '-D', data, ...options];
+    spawn(command!, rest, { cwd: folder, stdio: 'ignore' });
+    // It accepts connections once it has recovered.
+    for (;;) {
+      const failure = await admin((client) => client.query('SELECT 1')).then(
+        () => null,
+        (error: Error) => error,
+      );
+      if (failure === null) return;
+    }
+  }
+
+  const stop = (how: 'fast' | 'immediate' = 'fast') => run('pg_ctl', 'stop', '-D', data, '-m', how, '-w');
+  await start();
+  let databases = 0;
+  return {
+    port,
+    start,
+    stop,
+    async createDatabase() {
+      const name = `test_${++databases}`;
+      await admin((client) => client.query(`CREATE DATABASE ${name}`));
+      return `postgres://ledgerbell@127.0.0.1:${port}/${name}`;
+    },
+    async [Symbol.asyncDispose]() {
+      if (existsSync(join(data, 'postmaster.pid'))) stop('immediate');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Deletes every row and numbers new ones from 1 again, which is much faster than a new database. */
+export async function emptyDatabase(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+    );
+    // Without foreign keys, the order of the tables does not matter.
+    const deletions = rows.map(({ name }) =>
+      name === 'meta' ? "DELETE FROM meta WHERE key <> 'schema-version'" : `DELETE FROM ${name}`,
+    );
+    await client.query(`SET session_replication_role = replica; ${deletions.join('; ')}`);
+    await client.query("SELECT setval(format('%I', sequencename), 1, FALSE) FROM pg_sequences");
+  });
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
