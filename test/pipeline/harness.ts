@@ -16,6 +16,7 @@ import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
+import type { OpenStore } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
@@ -83,6 +84,8 @@ export interface PipelineOptions
     Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log'> {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
+  /** Opens the data, again after each restart; by default an SQLite file. */
+  openStore?: () => Promise<OpenStore>;
   /** Stands between the bot and its data. */
   store?: (real: Store) => Store;
   /** What differs from the usual environment. */
@@ -94,6 +97,7 @@ export async function startPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
   environment = {},
+  openStore: open,
   connect = noGateway,
   log = testLog(),
   renderers,
@@ -108,7 +112,7 @@ export async function startPipeline({
   const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
   const connection = createConnection(discord);
   const start = async () => {
-    const opened = await openStore(file);
+    const opened = await (open ?? openStore)(file);
     return startApp(configOf(discord, file, environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,

@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Fault } from '../../sandbox/discord/index.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
+import {
+  ALERTS,
+  GENERAL,
+  HARBOR,
+  type Pipeline,
+  type PipelineOptions,
+  payment,
+  startPipeline,
+  WHALES,
+} from '../pipeline/harness.ts';
+
+/*
+ * The model is the chain: a transaction holds transfers, each once or more; a channel shows one alert for each transfer
+ * that one of its addresses has part in (none for one from an address to itself), ×N where its transaction holds N equal
+ * ones. (How different transfers of one transaction, or of an hour, share a message is the renderer's matter.) Whatever
+ * the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not change that. Only
+ * where one body may as well be the retry of another one's may N be less: never more.
+ */
+
+function render(alerts: Alert[], reference: string) {
+  const shown = alerts.slice(0, 10);
+  const embeds = shown.map(({ transfer, count }, place) => ({
+    title: `· ${Number(transfer.value) / 1_000_000} ×${count}`,
+    description: transfer.txHash,
+    footer: { text: `ref ${reference}-${place + 1}` },
+  }));
+  return { payload: { embeds }, used: shown.length };
+}
+
+const CHANNELS = [ALERTS, WHALES, GENERAL];
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const RESTART_MS = 6 * SECOND;
+
+/** What every webhook that knows of a transfer sends: the fields in which their bodies differ. */
+const WATCHERS = [
+  { projectId: 'p', direction: 'incoming', addressType: 'Wallet' },
+  { projectId: 'p', direction: 'outgoing', addressType: 'Wallet' },
+  { projectId: 'p', direction: null, addressType: 'Token' },
+  { projectId: 'another', direction: 'incoming', addressType: 'Wallet' },
+  { projectId: 'another', direction: 'outgoing', addressType: 'Wallet', gasFee: null, tokenName: 'Renamed' },
+];
+
+const FAULTS: Fault[] = [
+  { kind: 'lost' },
+  { kind: 'cut' },
+  { kind: 'reset' },
+  { kind: 'error', status: 500 },
+  { kind: 'rate-limit', retryAfterMs: 3_000 },
+];
+
+/** How the 200 of a transfer's bodies fared: read, lost on its way, never written for the last of them, or both. */
+const answers = fc.constantFrom('read', 'read', 'lost', 'unwritten', 'lost, then unwritten');
+
+const transfers = fc.array(
+  fc.record({
+    parties: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)),
+    copies: fc.constantFrom(1, 1, 1, 2, 3),
+    watchers: fc.uniqueArray(
+      fc.record({
+        watcher: fc.nat(WATCHERS.length - 1),
+        delay: fc.nat(60),
+        gap: fc.nat(9),
+        patience: fc.nat(3),
+        answer: answers,
+      }),
+      { minLength: 1, maxLength: 4, selector: ({ watcher }) => watcher },
+    ),
+    /** Everything again, much later: ten-minute steps, up to a day. */
+    rescans: fc.uniqueArray(fc.record({ step: fc.integer({ min: 1, max: 144 }), moved: fc.boolean() }), {
+      maxLength: 2,
+      selector: ({ step }) => step,
+    }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+const scenario = fc.record({
+  transfers,
+  /** Channel, which of the run's addresses it watches, and whether it gets an hourly digest. */
+  subscriptions: fc.uniqueArray(fc.tuple(fc.nat(2), fc.nat(2), fc.boolean()), {
+    maxLength: 5,
+    selector: ([channel, address]) => `${channel} ${address}`,
+  }),
+  /** Seconds until the hour ends. */
+  hourEnds: fc.nat(90),
+  fault: fc.option(
+    fc.record({
+      which: fc.nat(FAULTS.length - 1),
+      method: fc.constantFrom('POST', 'PATCH'),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
+  ),
+  restartAt: fc.option(fc.nat(12)),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+
+let runs = 0;
+/** Addresses and transactions (their hashes but for the last digit) that no other run has. */
+function fresh() {
+  const run = (++runs).toString(16);
+  const addresses = [1, 2, 3].map((n) => `0x${`${n}${run.padStart(8, '0')}`.padStart(40, 'a')}` as AddressText);
+  return { addresses, txHash: `0x${`f${run.padStart(8, '0')}`.padStart(63, '0')}` };
+}
+
+interface Post {
+  at: number;
+  body: object;
+  answered: number | null;
+}
+
+/** Every post of the sender, in the order of time. */
+function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: string): Post[] {
+  const posts: Post[] = [];
+  transfers.forEach(({ parties, copies, watchers, rescans }, index) => {
+    const [from, to, tokenAddress] = parties.map((n) => addresses[n]!);
+    const base = payment({
+      txHash: `${txHash}${index}`,
+      from,
+      to,
+      tokenAddress,
+      value: String((index + 1) * 1_000_000),
+    });
+    for (const { watcher, delay, gap, patience, answer } of watchers) {
+      const body = { ...base, ...WATCHERS[watcher] };
+      const first = delay * SECOND;
+      for (let copy = 0; copy < copies; copy++) {
+        const at = first + copy * gap * SECOND;
+        const unwritten = answer.endsWith('unwritten') && copy === copies - 1;
+        posts.push({ at, body, answered: unwritten ? null : 20 });
+        if (answer.startsWith('lost') || unwritten) {
+          posts.push({ at: at + (15 + patience) * SECOND, body, answered: 20 });
+        }
+      }
+      for (const { step, moved } of rescans) {
+        const again = moved ? { ...body, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777 } : body;
+        for (let copy = 0; copy < copies; copy++) {
+          posts.push({ at: (step * 600 + delay) * SECOND + copy * gap * SECOND, body: again, answered: 20 });
+        }
+      }
+    }
+  });
+  return posts.sort((a, b) => a.at - b.at);
+}
+
+/** Whether one body may be the retry of another one's, whichever webhook sent them. */
+const isDoubtful = ({ copies, watchers }: Scenario['transfers'][number]) =>
+  watchers.every(({ gap }) => (copies - 1) * gap >= 13);
+
+/** The lines that each channel must show, as `<amount> ×<copies>`; of what is doubtful just as many as are `shown`. */
+function expected({ transfers, subscriptions }: Scenario, shown: Record<string, string[]>): Record<string, string[]> {
+  return Object.fromEntries(
+    CHANNELS.map((channelId, channel) => {
+      const watched = new Set(subscriptions.flatMap(([c, address]) => (c === channel ? [address] : [])));
+      const lines = transfers.flatMap(({ parties, copies }, index) => {
+        const [from, to] = parties;
+        const isShown = from !== to && parties.some((party) => watched.has(party));
+        if (!isShown) return [];
+        const fewer = isDoubtful(transfers[index]!) && shown[channelId]!.includes(`${index + 1} ×${copies - 1}`);
+        return [`${index + 1} ×${fewer ? copies - 1 : copies}`];
+      });
+      return [channelId, lines];
+    }),
+  );
+}
+
+function shown(pipeline: Pipeline, txHash: string): Record<string, string[]> {
+  return Object.fromEntries(
+    CHANNELS.map((channelId) => {
+      const own = pipeline.alerts(channelId).filter(({ text }) => text.includes(txHash));
+      return [channelId, own.map(({ title }) => title.slice(2)).sort()];
+    }),
+  );
+}
+
+/** Each digest's only file says what its message does. */
+async function expectFiles(pipeline: Pipeline, txHash: string): Promise<void> {
+  for (const { message } of CHANNELS.flatMap((channelId) => pipeline.discord.messages(channelId))) {
+    const [file, ...others] = message.attachments;
+    if (!file || !message.embeds[0]!.description!.startsWith(txHash)) continue;
+    expect(others).toEqual([]);
+    const text = await (await request(file.url)).body.text();
+    expect(text.split('\n')).toEqual(message.embeds.map(({ title }) => title));
+  }
+}
+
+/** Plays random chains, senders and faults of Discord; `openStore`: the engine, SQLite by default. */
+export function modelTest({ numRuns, ...options }: Pick<PipelineOptions, 'openStore'> & { numRuns: number }): void {
+  let pipeline: Pipeline;
+  beforeAll(async () => {
+    // Every transfer has an embed of its own, which is easier to count than a transaction that is shown as one story.
+    pipeline = await startPipeline({
+      ...options,
+      renderers: {
+        render,
+        // With a file of the same lines.
+        renderDigest(alerts, reference) {
+          const { payload, used } = render(alerts, reference);
+          return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });
+        },
+      },
+    });
+  });
+  afterAll(() => pipeline.close());
+
+  it('shows the chain in every channel whatever the sender repeats and Discord loses', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (given) => {
+        const { addresses, txHash } = fresh();
+        const watching: number[] = [];
+        for (const [channel, address, hourly] of given.subscriptions) {
+          const digest = hourly ? 'hourly' : null;
+          watching.push(await pipeline.watch(addresses[address]!, CHANNELS[channel]!, { digest }));
+        }
+        pipeline.clock.advance(2 * HOUR - (pipeline.clock.now() % HOUR) - given.hourEnds * SECOND);
+        if (given.fault) {
+          const { which, ...rule } = given.fault;
+          pipeline.discord.fault({ fault: FAULTS[which]!, path: '/channels/**', ...rule });
+        }
+        const begun = pipeline.clock.now();
+        let { restartAt } = given;
+        for (const [index, { at, body, answered }] of postsOf(given, addresses, txHash).entries()) {
+          // A restart advances the clock, so it comes when the sender has nothing to do.
+          if (restartAt !== null && index >= restartAt && begun + at - pipeline.clock.now() >= RESTART_MS) {
+            restartAt = null;
+            await pipeline.routed();
+            await pipeline.restart();
+          }
+          const late = begun + at - pipeline.clock.now();
+          // Requests are real: none may last longer on the turned clock than its time-out.
+          if (late > 30 * SECOND) await pipeline.idle();
+          if (late > 0) pipeline.clock.advance(late);
+          await pipeline.receive(body, answered);
+        }
+        await pipeline.idle();
+        pipeline.clock.advance(HOUR);
+        await pipeline.turnUntilSettled();
+        pipeline.discord.clearFaults();
+        for (const id of watching) await pipeline.store.subscriptions.remove(HARBOR, id);
+        const actual = shown(pipeline, txHash);
+        expect(actual).toEqual(expected(given, actual));
+        await expectFiles(pipeline, txHash);
+      }),
+      { numRuns, endOnFailure: true },
+    );
+  }, 900_000);
+}
