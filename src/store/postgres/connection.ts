@@ -77,6 +77,8 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   });
   // An idle connection broke. The next call makes another one, and fails if that is impossible.
   pool.on('error', () => undefined);
+  // A connection broke during a call, which fails. Without a listener, the process would end.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
@@ -34,8 +34,14 @@ export function isPostgresMissing(): boolean {
   return true;
 }
 
-/** Starts a Postgres; `settings` are added to its own. Postgres refuses to run as root: then it runs as `postgres`. */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+/**
+ * Starts a Postgres; `settings` are added to its own, and `tls` is what it shows to those who ask for TLS. Postgres refuses
+ * to run as root: then it runs as `postgres`.
+ */
+export async function startPostgres(
+  settings: Record<string, string> = {},
+  tls: { cert: string; key: string } | null = null,
+): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error('There is no Postgres here. On Debian: apt-get install postgresql');
   const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-postgres-'));
@@ -48,6 +54,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     execFileSync(command!, rest, { cwd: folder, stdio: 'pipe' });
   };
   run('initdb', '-D', data, '-U', 'ledgerbell', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
+  if (tls !== null) {
+    for (const [name, text] of Object.entries(tls)) writeFileSync(join(data, name), text, { mode: 0o600 });
+    if (asUser.length > 0) execFileSync('chown', ['postgres', join(data, 'cert'), join(data, 'key')]);
+  }
   const port = await getPort();
   const options = Object.entries({
     listen_addresses: '127.0.0.1',
@@ -57,6 +67,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     fsync: 'off',
     max_connections: '60',
     log_min_messages: 'fatal',
+    ...(tls !== null && { ssl: 'on', ssl_cert_file: 'cert', ssl_key_file: 'key' }),
     ...settings,
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
