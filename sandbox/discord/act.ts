@@ -63,7 +63,7 @@ function forget(core: Core): void {
   core.interactions.forget();
   core.faults.clear();
   core.log.forget();
-  Object.assign(core.gateway.counts, { identifies: 0, resumes: 0 });
+  Object.assign(core.gateway.counts, { identifies: 0, refusedIdentifies: 0, resumes: 0 });
   core.events.emit({ type: 'reset' });
 }
 

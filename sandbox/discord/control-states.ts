@@ -159,6 +159,8 @@ interface Counters {
   invalidRequests: number;
   refusedBodies: number;
   identifies: number;
+  /** Shards that identified sooner than `sessionStarts` allows. */
+  refusedIdentifies: number;
   resumes: number;
 }
 

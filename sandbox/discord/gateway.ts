@@ -7,6 +7,7 @@ import type { Events } from './events.ts';
 import { type Audience, createSessions, type Session, shardOf } from './gateway-sessions.ts';
 import { compress, write } from './gateway-socket.ts';
 import { apiMember, apiUser, guildCreate } from './objects.ts';
+import type { createSessionStarts } from './session-starts.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
@@ -41,6 +42,8 @@ interface GatewayOptions {
   privileged: boolean;
   /** Returns the address for a resume. */
   url: () => string;
+  /** Discord's limits for Identify. */
+  starts: ReturnType<typeof createSessionStarts>;
   /** Whether connections are refused: all, or those of a shard. */
   down: (shard?: number) => boolean;
   /** Returns the data that the bot gets in the place of an event's own. */
@@ -133,6 +136,8 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
 
     /** How often the bot logged in and resumed since the counts were last reset. */
     counts: handshakes.counts,
+    /** What libraries ask for first: how many shards, and how they may identify. */
+    information: () => options.starts.information([...world.guilds.values()].filter(({ present }) => present).length),
     states: sessions.states,
     get connected(): boolean {
       return sessions.states().some(({ connected }) => connected);
@@ -159,14 +164,14 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
 
 /** Creates the two ways to get a session: a new one by Identify, and an earlier one by Resume. */
 function createHandshakes(sessions: ReturnType<typeof createSessions>, options: Omit<GatewayOptions, 'tamper'>) {
-  const { world, token, privileged, url, down } = options;
-  const counts = { identifies: 0, resumes: 0 };
+  const { world, token, privileged, url, down, starts } = options;
+  const counts = { identifies: 0, refusedIdentifies: 0, resumes: 0 };
   const isAuthentic = (given: unknown) => typeof given === 'string' && given.replace(/^Bot /, '') === token;
 
   return {
     counts,
 
-    /** Returns null when the shard is down. */
+    /** Returns null when the shard is down, or identified too soon. */
     identify(socket: WebSocket, data: Json): Session | Refusal | null {
       if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
       if (typeof data.properties !== 'object') return CLOSE.decodeError;
@@ -180,6 +185,11 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
       }
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
       if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
+      if (!starts.begin(shard)) {
+        counts.refusedIdentifies += 1;
+        write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
+        return null;
+      }
       const session = sessions.open([shard, count], data.intents, socket);
       counts.identifies += 1;
       sessions.send(session, 'READY', {

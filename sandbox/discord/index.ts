@@ -29,6 +29,7 @@ import { createReplies } from './replies.ts';
 import { createRequestLog } from './request-log.ts';
 import { addRest } from './rest.ts';
 import { plant, seed } from './seed.ts';
+import { createSessionStarts, type SessionStarts } from './session-starts.ts';
 import { wholeState } from './state.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -58,6 +59,8 @@ export interface DiscordOptions {
   strict?: boolean;
   /** Whether the application has the privileged intents. Default false: they are refused with close code 4014. */
   privilegedIntents?: boolean;
+  /** How many shards Discord recommends, and how they may identify; what is left out is not limited. */
+  sessionStarts?: Partial<SessionStarts>;
   /** Returns the data that the bot gets in the place of a gateway event's own, to test it with damaged events. */
   tamper?: (name: string, data: unknown) => unknown;
 }
@@ -106,6 +109,7 @@ function build(options: DiscordOptions, clock: Clock): Core {
   const world = createWorld({ id: seed.bot, username: 'Ledgerbell' });
   const strict = options.strict ?? true;
   const token = options.token ?? standInToken(world.botId);
+  const starts = createSessionStarts(options.sessionStarts ?? {}, clock);
   const gateway = createGateway({
     world,
     events,
@@ -113,6 +117,7 @@ function build(options: DiscordOptions, clock: Clock): Core {
     privileged: options.privilegedIntents ?? false,
     url: () => core.url.replace(/^http/, 'ws'),
     down: (shard) => core.faults.isGatewayDown(shard),
+    starts,
     tamper: options.tamper,
   });
   const dispatch: Parameters<typeof createMessages>[0]['dispatch'] = (name, channel, data) => {

@@ -65,12 +65,7 @@ function botRoutes(core: Core): Route[] {
       path: '/gateway/bot',
       run: () => ({
         status: 200,
-        body: {
-          url: url(),
-          shards: Math.max(1, Math.ceil([...world.guilds.values()].filter(({ present }) => present).length / 1000)),
-          // With a lower concurrency, libraries wait 5 s between sessions.
-          session_start_limit: { total: 1000, remaining: 1000, reset_after: 86_400_000, max_concurrency: 16 },
-        },
+        body: { url: url(), ...core.gateway.information() },
       }),
     },
     { method: 'GET', path: '/users/@me', run: () => ({ status: 200, body: apiUser(world.users.get(world.botId)!) }) },

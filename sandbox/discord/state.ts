@@ -73,6 +73,7 @@ export function wholeState(core: Core): State {
       invalidRequests: log.counts.invalid,
       refusedBodies: log.counts.refusedBodies,
       identifies: gateway.counts.identifies,
+      refusedIdentifies: gateway.counts.refusedIdentifies,
       resumes: gateway.counts.resumes,
     },
     lastEventId: core.events.lastId,

@@ -125,7 +125,7 @@ function commandServices(
 }
 
 function gatewayOptions(
-  { config, log, now, random }: Parts,
+  { config, log, clock, now, random }: Parts,
   store: Store,
   { deliverer }: Sending,
   services: CommandServices,
@@ -137,6 +137,8 @@ function gatewayOptions(
     services,
     settingsOf: store.guilds.settings,
     now,
+    after: clock.after,
+    identified: { last: store.workTime.lastIdentify, note: store.workTime.noteIdentify },
     log,
     random,
     onAccessChange: deliverer.guildChanged,

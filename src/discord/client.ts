@@ -11,6 +11,7 @@ import {
 import type { Logger } from 'pino';
 import type { GuildShare } from '../domain/channel.ts';
 import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
+import type { createIdentifyQueue } from './identify.ts';
 import { makeRequest } from './request.ts';
 
 /** What a connection to Discord needs, and its callbacks. */
@@ -34,13 +35,13 @@ const GUILDS_MS = 2_000;
  * Creates a client that keeps only guilds, channels, roles and its own user in memory. It uses as many connections
  * (shards) as Discord recommends: one for up to about 1,000 guilds.
  */
-export function makeClient(options: ConnectionOptions): Client {
+export function makeClient(options: ConnectionOptions, identify: ReturnType<typeof createIdentifyQueue>): Client {
   const { log } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
     shards: 'auto',
     rest: { api: options.apiUrl, makeRequest },
-    ws: { buildStrategy: (manager) => new Sharding(manager) },
+    ws: { buildStrategy: (manager) => new Sharding(manager), buildIdentifyThrottler: identify },
     waitGuildTimeout: GUILDS_MS,
     allowedMentions: { parse: [] },
     makeCache: Options.cacheWithLimits({

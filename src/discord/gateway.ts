@@ -1,8 +1,9 @@
 import { type Client, DiscordjsErrorCodes, Events, type Interaction } from 'discord.js';
-import { MINUTE } from '../domain/clock.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
 import type { Reply } from './command.ts';
+import { createIdentifyQueue, type IdentifyLog } from './identify.ts';
 import { createDispatcher, type DispatcherOptions } from './interactions.ts';
 import { createMentions } from './mentions.ts';
 import { registerCommands } from './register.ts';
@@ -21,6 +22,9 @@ export interface GatewayOptions<Services extends object>
   onGuildUsed(guildId: string): void;
   /** Discord accepted or refused the token. */
   onToken(accepted: boolean): void;
+  /** When shards identified; several processes may share it. */
+  identified: IdentifyLog;
+  after: Clock['after'];
   /** From 0 to 1. */
   random(): number;
 }
@@ -34,6 +38,7 @@ const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
   const { log, random } = options;
   const closing = new AbortController();
+  const identify = createIdentifyQueue(options.identified, options);
   /** The state of all shards together; while it is `ready`, each shard has its own state. */
   let overall: GatewayState = 'connecting';
   /** Whether each shard is connected. */
@@ -59,7 +64,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   };
 
   function connect(): void {
-    const current = makeClient(options);
+    const current = makeClient(options, identify);
     current.on(Events.InteractionCreate, (interaction) => void answer(interaction));
     client = current;
     let over = false;

@@ -347,12 +347,15 @@ export interface Metrics {
   stored(guildId: string): Promise<StoredCounts>;
 }
 
-/** When the bot could work. */
+/** When the bot could work, and when it last began a session at Discord. */
 export interface WorkTimes {
   /** The latest time in the database (null when it is empty), and the pauses, in order. */
   read(): Promise<{ latest: number | null; pauses: Pause[] }>;
   /** Records that the bot works now, and all pauses. */
   record(now: number, pauses: readonly Pause[]): Promise<void>;
+  /** When one of the bot's shards last identified at Discord; null: never. */
+  lastIdentify(): Promise<number | null>;
+  noteIdentify(at: number): Promise<void>;
 }
 
 /** Forgetting what is old. */

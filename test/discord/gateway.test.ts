@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import {
+  createManualClock,
   type Discord,
   type DiscordOptions,
   seed,
@@ -11,6 +12,7 @@ import {
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { until } from '../until.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
@@ -45,6 +47,8 @@ function start(discord: Discord, options: Partial<GatewayOptions<CommandServices
     onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
     onGuildUsed: (...used) => void changes.push(['guild used', ...used]),
     onToken: () => {},
+    after: systemClock.after,
+    identified: { last: async () => null, note: async () => {} },
     random: () => 0,
     ...options,
   });
@@ -113,6 +117,52 @@ describe('connecting', () => {
     expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2_503, shards: 3 });
     // Not even the first connection is refused.
     expect(logged.filter(({ level }) => level > 30)).toEqual([]);
+  });
+
+  it('lets 16 shards identify as fast as Discord allows, also when it is started again', async () => {
+    const clock = createManualClock();
+    const discord = await standIn({ clock, sessionStarts: { shards: 16, maxConcurrency: 4 } });
+    let last: number | null = null;
+    const identified = {
+      last: async () => last,
+      note: async (at: number) => {
+        last = at;
+      },
+    };
+    const first = start(discord, { now: clock.now, after: clock.after, identified });
+    const identifies = (count: number) =>
+      until(`${count} shards identified`, () => discord.state.counters.identifies === count);
+    const waitingShards = () => until('shards wait for their turn', () => clock.untilNext() <= 5_000);
+    // 4 shards at once, and the next 4 after 5 s each time.
+    for (const count of [4, 8, 12]) {
+      await identifies(count);
+      await waitingShards();
+      clock.advance(5_000);
+    }
+    await identifies(16);
+    await until('the gateway is ready', () => first.gateway.state() === 'ready');
+    await first.gateway.close();
+    // Another process, right after.
+    const second = start(discord, { now: clock.now, after: clock.after, identified });
+    for (const count of [20, 24, 28, 32]) {
+      await waitingShards();
+      clock.advance(5_000);
+      await identifies(count);
+    }
+    await until('the gateway is ready again', () => second.gateway.state() === 'ready');
+    expect(discord.state.counters.refusedIdentifies).toBe(0);
+  });
+
+  it('waits when Discord allows no more sessions today, and says until when', async () => {
+    const discord = await standIn({ sessionStarts: { shards: 16, remaining: 15 } });
+    const { gateway, logged } = start(discord);
+    await until('the gateway is away', () => gateway.state() === 'away');
+    expect(logged.find(({ msg }) => msg === 'no connection to Discord')).toMatchObject({
+      reason: expect.stringMatching(
+        /Not enough sessions remaining to spawn 16 shards; only 15 remaining; resets at 2\d{3}-/,
+      ),
+    });
+    expect(discord.state.counters.identifies).toBe(0);
   });
 
   it('is not ready until every shard is back', async () => {

@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
 import { until } from '../until.ts';
 
@@ -133,6 +134,8 @@ async function connect(apiUrl: string, isReady = true, options: Partial<GatewayO
     onGuilds: () => {},
     onGuildUsed: () => {},
     onToken: () => {},
+    after: systemClock.after,
+    identified: { last: async () => null, note: async () => {} },
     random: Math.random,
     ...options,
   });

@@ -4,6 +4,7 @@ import pino from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { startGateway } from '../../src/discord/gateway.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { until } from '../until.ts';
 
 const uncaught: unknown[] = [];
@@ -79,6 +80,8 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     onGuilds: () => {},
     onGuildUsed: () => {},
     onToken: () => {},
+    after: systemClock.after,
+    identified: { last: async () => null, note: async () => {} },
     random: () => 0,
   });
   onTestFinished(async () => {

@@ -1,7 +1,12 @@
 import type { Pause } from '../../domain/work-time.ts';
 import type { Connection, Statements } from './connection.ts';
 
-const KEYS = { worked: 'worked-until', pauses: 'pauses', forgotten: 'forgotten-before' } as const;
+const KEYS = {
+  worked: 'worked-until',
+  pauses: 'pauses',
+  forgotten: 'forgotten-before',
+  identified: 'identified-at',
+} as const;
 
 /** When the bot worked, and how far it forgot, as single values. */
 export function workTimeTable(db: Connection) {
@@ -25,6 +30,8 @@ export function workTimeTable(db: Connection) {
           await put(sql, KEYS.worked, String(now));
           await put(sql, KEYS.pauses, JSON.stringify(pauses));
         }),
+      lastIdentify: () => numberAt(db.reads, KEYS.identified),
+      noteIdentify: (at: number) => db.writeUnsynced((sql) => put(sql, KEYS.identified, String(at))),
     },
 
     /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */

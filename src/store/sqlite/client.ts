@@ -96,7 +96,7 @@ export const METHODS = {
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
   retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'write', setForgottenBefore: 'write' },
-  workTime: { read: 'write', record: 'write' },
+  workTime: { read: 'write', record: 'write', lastIdentify: 'write', noteIdentify: 'write' },
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
 

@@ -2,7 +2,12 @@ import type { Database } from 'better-sqlite3';
 import type { Pause } from '../../domain/work-time.ts';
 import { unsynced } from './database.ts';
 
-const KEYS = { worked: 'worked-until', pauses: 'pauses', forgotten: 'forgotten-before' } as const;
+const KEYS = {
+  worked: 'worked-until',
+  pauses: 'pauses',
+  forgotten: 'forgotten-before',
+  identified: 'identified-at',
+} as const;
 
 /** When the bot worked, and how far it forgot, as single values. */
 export function workTimeTable(db: Database) {
@@ -40,6 +45,8 @@ export function workTimeTable(db: Database) {
         return { latest, pauses: JSON.parse(get.get(KEYS.pauses)?.value ?? '[]') as Pause[] };
       },
       record: (now: number, pauses: readonly Pause[]): void => unsynced(db, () => record.immediate(now, pauses)),
+      lastIdentify: (): number | null => numberAt(KEYS.identified),
+      noteIdentify: (at: number): void => unsynced(db, () => void put.run(KEYS.identified, String(at))),
     },
     /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */
     forgottenBefore: (): number | null => numberAt(KEYS.forgotten) ?? oldest.get()!.at,

@@ -175,5 +175,13 @@ export function erasureContract(open: OpenEmpty): void {
       await workTime.record(NOW + 6, []);
       expect(await workTime.read()).toEqual({ latest: NOW + 6, pauses: [] });
     });
+
+    it('remembers when a shard last identified', async () => {
+      const { workTime } = await open();
+      expect(await workTime.lastIdentify()).toBe(null);
+      await workTime.noteIdentify(NOW);
+      await workTime.noteIdentify(NOW + 5);
+      expect(await workTime.lastIdentify()).toBe(NOW + 5);
+    });
   });
 }
