@@ -37,6 +37,11 @@ interface WaitingBody {
   onResult(result: 'stored' | Refusal): void;
 }
 
+/** A body whose commit is done. */
+interface StoredBody extends WaitingBody {
+  row: Omit<InboxRow, 'body'> & { body: Buffer };
+}
+
 /** What the intake needs, and whom it notifies. */
 export interface IntakeOptions {
   store: Pick<Store, 'inbox'>;
@@ -71,12 +76,19 @@ export function createIntake(options: IntakeOptions) {
     else waitingOf.set(scope, left);
   }
 
+  /** Runs one commit after the other. Each begins before the previous one's responses are written: they take as long. */
   async function commitAll(): Promise<void> {
+    let stored: StoredBody[] = [];
     try {
-      while (queue.length > 0) await commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
+      while (queue.length > 0) {
+        const committing = commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
+        respond(stored);
+        stored = await committing;
+      }
     } finally {
       isCommitting = false;
     }
+    respond(stored);
   }
 
   function refuseLate(group: WaitingBody[]): WaitingBody[] {
@@ -90,8 +102,9 @@ export function createIntake(options: IntakeOptions) {
     return inTime;
   }
 
-  async function commit(group: WaitingBody[]): Promise<void> {
-    if (group.length === 0) return;
+  /** Stores a group; returns those that are durable now. */
+  async function commit(group: WaitingBody[]): Promise<StoredBody[]> {
+    if (group.length === 0) return [];
     const rows = group.map(({ ticket: { scope, arrivedAt, identity }, body }) => ({
       scope,
       receivedAt: arrivedAt,
@@ -105,18 +118,23 @@ export function createIntake(options: IntakeOptions) {
       return null;
     });
     for (const { ticket, body } of group) countWaiting(ticket.scope, -body.length);
-    if (ids === null) return;
+    if (ids === null) return [];
     commits++;
     faults.stored();
-    for (const [index, { ticket, onResult }] of group.entries()) {
-      ticket.id = ids[index]!;
+    return group.map((one, index) => ({ ...one, row: { ...rows[index]!, id: ids[index]! } }));
+  }
+
+  function respond(stored: StoredBody[]): void {
+    if (stored.length === 0) return;
+    for (const { ticket, row, onResult } of stored) {
+      ticket.id = row.id;
       acks.track(ticket.id, ticket);
       // It was refused meanwhile: nobody reads a response any more.
       if (ticket.isOver) acks.ended(ticket.id, ticket.answeredAt);
       onResult('stored');
     }
-    quotas.stored(rows.map(({ scope, body }) => ({ scope, bytes: body.length })));
-    onStored(rows.map((row, index) => ({ ...row, id: ids[index]!, body: row.body.toString() })));
+    quotas.stored(stored.map(({ row: { scope, body } }) => ({ scope, bytes: body.length })));
+    onStored(stored.map(({ row }) => ({ ...row, body: row.body.toString() })));
   }
 
   /** A delivery was refused because the disk was too slow for it. */
