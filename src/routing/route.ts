@@ -15,10 +15,10 @@ import { createInboxBuffer, type InboxBuffer } from './inbox-buffer.ts';
 /** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
 const MAX_IN_COMMIT = 400;
 /**
- * While the receiver is busy, routing takes a tenth of the time: it waits this many times as long as its last commit
+ * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
  * took.
  */
-const YIELD_FACTOR = 9;
+const YIELD_FACTOR = 49;
 /** The shortest and the longest such wait, and how often it checks whether the receiver is still busy. */
 const YIELD_MS = 250;
 const MAX_YIELD_MS = 5_000;

@@ -24,6 +24,9 @@ const routed: number[][] = [];
 const alerted: AlertTarget[] = [];
 let contextReads = 0;
 let isLocked = false;
+/** How often the context had been read when the router looked whether the receiver is busy. */
+const looks: number[] = [];
+let isBusy = false;
 let beforeCommitResolves = async () => {};
 let onContextRead = () => {};
 
@@ -56,6 +59,8 @@ beforeEach(async () => {
   alerted.length = 0;
   contextReads = 0;
   isLocked = false;
+  looks.length = 0;
+  isBusy = false;
   beforeCommitResolves = async () => {};
   folder = mkdtempSync(join(tmpdir(), 'route-'));
   opened = await openStore(join(folder, 'test.sqlite'));
@@ -64,6 +69,10 @@ beforeEach(async () => {
     now: () => 1_000,
     log: pino({ level: 'silent' }),
     ackedAt: (id) => ackedAt.get(id),
+    isReceiverBusy() {
+      looks.push(contextReads);
+      return isBusy;
+    },
     operatorProject: null,
     catalog: null,
     nativeSymbol: undefined,
@@ -124,6 +133,16 @@ describe('the router', () => {
     ackedAt.set(second!, 1_002);
     router.wake();
     await expect.poll(() => routed, ROUTED).toEqual([[first], [second]]);
+  });
+
+  it('waits while the receiver is busy, and routes once it is not', async () => {
+    for (const { id } of rows) ackedAt.set(id, 1_001);
+    isBusy = true;
+    router.wake(rows);
+    await expect.poll(() => looks.length, ROUTED).toBeGreaterThan(2);
+    expect(looks.slice(0, 3)).toEqual([0, 0, 0]);
+    isBusy = false;
+    await expect.poll(() => routed, ROUTED).toEqual([rows.map(({ id }) => id)]);
   });
 
   it('accepts a response that ends while the context is read', async () => {
