@@ -1,0 +1,57 @@
+import pg from 'pg';
+import { type Clock, inTime, SECOND } from '../../domain/clock.ts';
+
+/** The channel by which the processes of a database wake each other. */
+const CHANNEL = 'ledgerbell';
+/** How long connecting may take, and statements unless they say otherwise. */
+const PATIENCE_MS = 2 * SECOND;
+/** The server ends a session that was silent for this long, and its locks with it: its process sleeps or is cut off. */
+export const SILENT_MS = 5 * SECOND;
+
+type Result = pg.QueryResult<Record<string, unknown>>;
+
+/** A connection for session locks and notifications. It has to be used more often than every {@link SILENT_MS}. */
+export interface Session {
+  /** Runs statements, after those before them; rejects when they fail or take longer than `patienceMs`. */
+  query(sql: string, patienceMs?: number): Promise<Result[]>;
+  close(): Promise<void>;
+}
+
+/** Opens a session that gets everything that is notified; `onEnd`: it broke. */
+export async function openSession(
+  config: pg.ClientConfig,
+  { clock, onNotice, onEnd }: { clock: Clock; onNotice(notice: string): void; onEnd(): void },
+): Promise<Session> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: PATIENCE_MS });
+  client.on('error', onEnd);
+  client.on('notification', ({ payload = '' }) => onNotice(payload));
+  await client.connect();
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function run(sql: string, patienceMs: number): Promise<Result[]> {
+    const results = await inTime(client.query<Record<string, unknown>>(sql), patienceMs, clock);
+    if (results === null) throw new Error(`the database has not responded for ${patienceMs / SECOND} s`);
+    // The library's types do not know that several statements have several results.
+    return [results].flat();
+  }
+
+  const session: Session = {
+    query(sql, patienceMs = PATIENCE_MS) {
+      const behind = last.then(() => run(sql, patienceMs));
+      last = behind.catch(() => undefined);
+      return behind;
+    },
+    // A connection that is cut off may never end.
+    close: async () => void (await inTime(client.end(), PATIENCE_MS, clock)),
+  };
+  try {
+    await session.query(`SET idle_session_timeout = ${SILENT_MS}; LISTEN ${CHANNEL}`);
+    return session;
+  } catch (error) {
+    void session.close();
+    throw error;
+  }
+}
+
+/** The statement that notifies every process of a database, this one included. */
+export const notifying = (notice: string): string => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(notice)}`;

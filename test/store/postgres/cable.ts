@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to a server that a test can cut. */
+export interface Cable {
+  port: number;
+  /** From now on nothing passes, and neither side notices. */
+  cut(): void;
+  /** What was on the way arrives. */
+  mend(): void;
+  /** Ends all connections, as when a machine restarts. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** Leads from a port of its own to another one. */
+export async function layCable(to: number): Promise<Cable> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const add = (socket: Socket, other: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('data', (bytes) => other.write(bytes));
+    socket.on('error', () => other.destroy());
+    socket.on('close', () => {
+      sockets.delete(socket);
+      // The end of a connection does not pass either.
+      if (!isCut) other.destroy();
+    });
+    if (isCut) socket.pause();
+  };
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    add(near, far);
+    add(far, near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const each = (act: (socket: Socket) => void) => {
+    for (const socket of sockets) act(socket);
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+      each((socket) => socket.pause());
+    },
+    mend() {
+      isCut = false;
+      each((socket) => socket.resume());
+    },
+    reset: () => each((socket) => socket.destroy()),
+    async close() {
+      each((socket) => socket.destroy());
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

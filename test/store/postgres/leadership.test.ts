@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import pg from 'pg';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { createLeadership, type Leadership, provingTerm, type Term } from '../../../src/store/postgres/leadership.ts';
+import { until } from '../../until.ts';
+import { layCable } from './cable.ts';
+import { type PostgresServer, startPostgres } from './server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const WRITES = 7;
+
+/** An empty database of processes. */
+async function processes() {
+  const url = await server.createDatabase();
+  const query = async (sql: string) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      return await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  await query('CREATE TABLE leader (id INT PRIMARY KEY, generation BIGINT, holder TEXT, since BIGINT)');
+  const story: string[] = [];
+
+  /** A process that takes part; `via`: the port of a cable. */
+  async function join(name: string, { isCandidate = true, via = server.port, fails = false } = {}) {
+    const terms: Term[] = [];
+    const notices: string[] = [];
+    const leadership = createLeadership({
+      config: { connectionString: url.replace(String(server.port), String(via)) },
+      takingWrites: `SELECT pg_advisory_xact_lock(${WRITES})`,
+      isCandidate,
+      clock: systemClock,
+      elapsed: () => performance.now(),
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    let isClosed = false;
+    const close = async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await leadership.close();
+    };
+    onTestFinished(close);
+    await leadership.begin({
+      async onElected(term) {
+        terms.push(term);
+        story.push(`${name} begins`);
+        if (fails) throw new Error('no work');
+      },
+      onEnded: async () => void story.push(`${name} ends`),
+      onNotice: (notice) => notices.push(notice),
+    });
+    return { leadership, terms, notices, close };
+  }
+
+  return { query, join, story };
+}
+
+const elected = (...all: { leadership: Leadership }[]) => all.map(({ leadership }) => leadership.isElected());
+
+it('elects one of several processes, and the next one at once when that ends, with a higher generation', async () => {
+  const { join, story } = await processes();
+  const first = await join('first');
+  const second = await join('second');
+  const receiver = await join('receiver', { isCandidate: false });
+  expect(elected(first, second, receiver)).toEqual([true, false, false]);
+  await first.close();
+  await until('the second process is elected', () => second.leadership.isElected());
+  await second.close();
+  expect(story).toEqual(['first begins', 'second begins']);
+  expect([...first.terms, ...second.terms].map(({ generation }) => generation)).toEqual([1, 2]);
+  expect(elected(first, second, receiver)).toEqual([false, false, false]);
+});
+
+it('proves a term until another process is elected', async () => {
+  const { query, join } = await processes();
+  const first = await join('first');
+  const isProved = async ({ terms }: typeof first) => (await query(provingTerm(terms[0]!))).rowCount === 1;
+  expect(await isProved(first)).toBe(true);
+  await first.close();
+  expect(await isProved(first)).toBe(true);
+  const second = await join('second');
+  expect([await isProved(first), await isProved(second)]).toEqual([false, true]);
+});
+
+it('waits for the transaction in which the process before it still writes', async () => {
+  const { query, join } = await processes();
+  const first = await join('first');
+  const writing = query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES}); SELECT pg_sleep(0.5); ${provingTerm(first.terms[0]!)}; COMMIT`);
+  await first.close();
+  let isWritten = false;
+  void writing.then(() => {
+    isWritten = true;
+  });
+  await join('second');
+  expect(isWritten).toBe(true);
+  expect((await writing as unknown as pg.QueryResult[]).at(-2)!.rowCount).toBe(1);
+});
+
+it('goes on as the same when its session broke and nobody else was elected meanwhile', async () => {
+  const { query, join, story } = await processes();
+  const first = await join('first');
+  const sessionOf = async () =>
+    (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted")).rows[0]?.pid as number;
+  const before = await sessionOf();
+  await query(`SELECT pg_terminate_backend(${before})`);
+  await until('it has a session again', async () => ![undefined, before].includes(await sessionOf()));
+  expect(elected(first)).toEqual([true]);
+  expect(story).toEqual(['first begins']);
+});
+
+it('elects another process within 10 s when one is cut off, whose work ends before', async () => {
+  const { join, story } = await processes();
+  const cable = await layCable(server.port);
+  onTestFinished(cable.close);
+  const first = await join('first', { via: cable.port });
+  const second = await join('second');
+  cable.cut();
+  const began = performance.now();
+  await until('the second process is elected', () => second.leadership.isElected());
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(elected(first)).toEqual([false]);
+  cable.mend();
+  await second.close();
+  await until('the first process is elected again', () => first.leadership.isElected());
+  expect(story).toEqual(['first begins', 'first ends', 'second begins', 'first begins']);
+});
+
+it('gives another process a chance when its work cannot begin', async () => {
+  const { join, story } = await processes();
+  const first = await join('first', { fails: true });
+  const second = await join('second');
+  await until('the second process is elected', () => second.leadership.isElected());
+  expect(story).toEqual(['first begins', 'first ends', 'second begins']);
+  expect(first.leadership.elections()).toBe(1);
+});
+
+it('notifies all processes', async () => {
+  const { join } = await processes();
+  const first = await join('first');
+  const second = await join('second');
+  const receiver = await join('receiver', { isCandidate: false });
+  receiver.leadership.notify('stored');
+  await until('all got it', () => [first, second, receiver].every(({ notices }) => notices.includes('stored')));
+});
