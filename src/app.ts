@@ -7,6 +7,7 @@ import { startOperations } from './app/operations.ts';
 import type { Parts } from './app/parts.ts';
 import { type Receiving, startReceiving } from './app/receiving.ts';
 import type { Renderers, Sending } from './app/sending.ts';
+import { shareWork } from './app/sharing.ts';
 import { createWork } from './app/work.ts';
 import { startWorking } from './app/working.ts';
 import type { Config } from './config.ts';
@@ -18,7 +19,6 @@ import { createCounts } from './metrics/counts.ts';
 import { createMetrics } from './metrics/render.ts';
 import { REFUSAL_REASONS } from './receiver/server.ts';
 import type { OpenStore, StoreListener } from './store/open-store.ts';
-import { migrations } from './store/sqlite/migrations.ts';
 import type { Store } from './store/store.ts';
 
 /** Replacements for tests. */
@@ -75,8 +75,9 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(parts);
   const receiving = await startReceiving(parts, data, interfaces, work.wake);
-  const begin = (one: Parts) => startWorking(one, data.store, data, interfaces, receiving, overrides);
-  await work.begin(begin);
+  const begin = (one: Parts, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
+  if (data.shared) await shareWork(parts, data.shared, data, interfaces, receiving, work, begin);
+  else await work.begin((one) => begin(one, data.store));
   const ops = await startOperations(parts, metrics, data, interfaces, receiving, work);
 
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
@@ -87,10 +88,10 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
       receiver: receiver.url,
       ops,
       publicUrl,
-      database: data.file,
+      database: data.name,
       off,
       version,
-      schema: migrations.length,
+      schema: data.schema,
       node: process.version,
     },
     'started',
@@ -111,6 +112,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     },
     close() {
       receiver.stopAdmitting();
+      data.shared?.leadership.standDown();
       return started.disposeAsync();
     },
   };

@@ -8,7 +8,6 @@ import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken } from './receiver/paths.ts';
 import { closeToOthers, createSeal, keyFromFile } from './secrets.ts';
-import { migrations } from './store/sqlite/migrations.ts';
 import type { Store } from './store/store.ts';
 import { eraseGuild } from './upkeep.ts';
 import { createAttachmentReader } from './upstream/attachment.ts';
@@ -101,10 +100,11 @@ export function createCommandServices(
     health: InterfaceHealth;
     publicUrl: string;
     version: string;
+    schema: number;
     render: RenderSettings;
   },
 ): CommandServices {
-  const { store, health, publicUrl, version, render, now, ...given } = options;
+  const { store, health, publicUrl, version, schema, render, now, ...given } = options;
   return {
     ...store,
     storedProjects: store.projects,
@@ -123,7 +123,7 @@ export function createCommandServices(
       nativeSymbol: config.NATIVE_SYMBOL,
       operatorGuildIds: config.OPERATOR_GUILD_IDS,
       version,
-      schema: migrations.length,
+      schema,
     },
     ...wordsOf(render),
     chart: drawChart,

@@ -1,23 +1,54 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { type Config, databaseFile, isPostgres } from '../config.ts';
-import { ConfigError } from '../errors.ts';
 import { assertListenable } from '../receiver/listen.ts';
-import { openPathTokens } from '../receiver/paths.ts';
+import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
 import type { OpenStore, StoreListener } from '../store/open-store.ts';
+import { openPostgresStore, type SharedStore } from '../store/postgres/client.ts';
+import { SCHEMA_VERSION } from '../store/postgres/schema.ts';
+import { shownUrl } from '../store/postgres/url.ts';
 import { openStore } from '../store/sqlite/client.ts';
 import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
+import { migrations } from '../store/sqlite/migrations.ts';
+import type { Store } from '../store/store.ts';
 import { logMigration } from './migration-progress.ts';
 import type { Parts } from './parts.ts';
+import { NOTICES } from './sharing.ts';
 
 /** What the app remembers. */
-export type Data = Awaited<ReturnType<typeof openData>>;
+export interface Data {
+  /** What the log names. */
+  name: string;
+  /** The database's file; null: a server has it. */
+  file: string | null;
+  schema: number;
+  /** The key that seals guilds' projects lies there, unless the environment has it. */
+  keyFile: string;
+  database: OpenStore;
+  store: Store;
+  tokens: PathTokens;
+  /** The same database with its other processes; null: there can be none. */
+  shared: SharedStore | null;
+  /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
+  lastBackup(): number | null | undefined;
+}
 
 /** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
-export async function openData(parts: Parts, given: OpenStore | undefined, listener: StoreListener | undefined) {
+export function openData(
+  parts: Parts,
+  given: OpenStore | undefined,
+  listener: StoreListener | undefined,
+): Promise<Data> {
+  return isPostgres(parts.config.DATABASE_URL) && !given ? openShared(parts) : openFile(parts, given, listener);
+}
+
+async function openFile(
+  parts: Parts,
+  given: OpenStore | undefined,
+  listener: StoreListener | undefined,
+): Promise<Data> {
   const { config, log, clock, now, stack } = parts;
-  if (isPostgres(config.DATABASE_URL)) throw new ConfigError('DATABASE_URL: Postgres is not supported yet.');
   const file = databaseFile(config);
   if (!given && !existsSync(file)) await assertStartable(config);
   const database = given ?? (await openDatabase(file, parts, listener));
@@ -26,15 +57,45 @@ export async function openData(parts: Parts, given: OpenStore | undefined, liste
   const backups = given ? null : startDailyBackups({ file, folder, keep, clock, log });
   stack.defer(() => backups?.close());
   return {
+    name: file,
     file,
-    /** The key that seals guilds' projects lies there, unless the environment has it. */
-    keyFile: join(dirname(file), 'secrets.key'),
+    schema: migrations.length,
+    keyFile: join(dirname(file), KEY_NAME),
     database,
     store,
     tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN, now }),
+    shared: null,
     lastBackup: () => backups?.last() ?? null,
   };
 }
+
+/** Opens a database that other processes use, too. */
+async function openShared({ config, log, clock, now, elapsed, stack }: Parts): Promise<Data> {
+  const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
+  const onProgress = (details: object, message: string) => log.warn(details, message);
+  const isCandidate = ROLES.includes('work');
+  const shared = await openPostgresStore(url, { onProgress, isCandidate, clock, elapsed, log });
+  const { store, leadership } = stack.adopt(shared, ({ close }) => close());
+  const keyFile = resolve('data', KEY_NAME);
+  if (!SECRETS_KEY) {
+    mkdirSync(dirname(keyFile), { recursive: true });
+    log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
+  }
+  const onChanged = () => leadership.notify(NOTICES.settings);
+  return {
+    name: shownUrl(url),
+    file: null,
+    schema: SCHEMA_VERSION,
+    keyFile,
+    database: shared,
+    store,
+    tokens: await openPathTokens({ store, fixed: RECEIVER_TOKEN, now, onChanged }),
+    shared,
+    lastBackup: () => undefined,
+  };
+}
+
+const KEY_NAME = 'secrets.key';
 
 /** Checks what can be checked before an empty database is created: a failed start leaves nothing behind. */
 async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Promise<void> {

@@ -5,7 +5,6 @@ import type { Metrics } from '../metrics/render.ts';
 import { toValues } from '../metrics/values.ts';
 import { listen } from '../receiver/listen.ts';
 import { createOps } from '../receiver/ops.ts';
-import { migrations } from '../store/sqlite/migrations.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Parts } from './parts.ts';
@@ -20,7 +19,7 @@ const SCRAPE_MS = 5 * SECOND;
 export async function startOperations(
   { config, now, counts, stack }: Parts,
   metrics: Metrics,
-  { file, store, database, lastBackup }: Data,
+  { file, schema, store, database, shared, lastBackup }: Data,
   { health }: Interfaces,
   { receiver, storageFault, reach }: Receiving,
   work: Work,
@@ -31,9 +30,10 @@ export async function startOperations(
     isDatabaseReady: (await databasePart(database, storageFault())).ready,
     syncMs: database.syncMs(),
     shards: work.present()?.gateway.shards() ?? null,
+    elections: shared && shared.leadership.elections(),
     files: await fileSizes(file),
-    diskFree: await diskFree(file),
-    build: { version: packageJson.version, schema: String(migrations.length), node: process.version },
+    diskFree: file === null ? null : await diskFree(file),
+    build: { version: packageJson.version, schema: String(schema), node: process.version },
     sending: work.present()?.deliverer.state() ?? null,
     commits: receiver.intake.state().commits,
     lastBackup: lastBackup(),

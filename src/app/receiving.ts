@@ -12,10 +12,12 @@ import { createQuotas } from '../receiver/quotas.ts';
 import { watchReach } from '../receiver/reach.ts';
 import { rememberRefusedSources } from '../receiver/refused-sources.ts';
 import { createSignatureCheck } from '../receiver/signature.ts';
+import { watchSleep } from '../receiver/sleep.ts';
 import { startReceiver } from '../receiver/start.ts';
 import type { Projects } from '../upstream/projects.ts';
 import type { Data } from './data.ts';
 import type { Parts } from './parts.ts';
+import { NOTICES } from './sharing.ts';
 
 /** The parts that take deliveries. */
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
@@ -23,20 +25,34 @@ export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
 /** Starts what takes deliveries and stores them; `onStored` is called with each that was, and when a response ended. */
 export async function startReceiving(
   parts: Parts,
-  { file, database, store, tokens }: Data,
+  { file, database, store, tokens, shared }: Data,
   { projects }: { projects: Projects },
   onStored: (rows: InboxRow[]) => void,
 ) {
   const { config, log, clock, now, elapsed, counts, stack } = parts;
-  const acks = createAcks();
+  const acks = createAcks(
+    shared
+      ? {
+          after: clock.after,
+          async record(responses) {
+            await store.inbox.answered(responses);
+            // Before, the router could not have decided about these deliveries.
+            shared.leadership.notify(NOTICES.stored);
+          },
+        }
+      : undefined,
+  );
   const steadyNow = steadyTime(now, elapsed);
   const admission = createAdmission(steadyNow);
+  // With one process there is no other that a sender could have delivered to.
+  const sleep = shared && watchSleep(steadyNow, clock.after);
+  stack.defer(() => sleep?.close());
   const reserveBytes = config.DISK_RESERVE_MB * MEGABYTE;
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });
   quotas.load(await store.inbox.usage());
   const quarantine = createQuarantineLimit(store, quotas, log);
   await quarantine.measure();
-  stack.defer(watchDisk({ file, reserveBytes, clock, log, onChecked: quotas.diskFree }));
+  if (file !== null) stack.defer(watchDisk({ file, reserveBytes, clock, log, onChecked: quotas.diskFree }));
 
   const refusedSources = rememberRefusedSources(now, log);
   const badSignatures = rememberBadSignatures(now, log);
@@ -55,6 +71,7 @@ export async function startReceiving(
     quotas,
     syncMs: database.syncMs,
     onStored,
+    ...(sleep && { hasSlept: sleep.hasSlept }),
     onReceived: () => void counts.received++,
     onRefused(reason, source, scope) {
       counts.refused[reason]++;

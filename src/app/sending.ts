@@ -22,11 +22,11 @@ export type Sending = ReturnType<typeof startSending>;
 /** Starts posting what waits in the outbox, and notices about addresses that have gone quiet. */
 export function startSending(
   { config, log, clock, now, random, counts, stack }: Parts,
-  { store, workTime }: { store: Store; workTime: Pick<WorkTime, 'since'> },
+  { store, workTime, maySend }: { store: Store; workTime: Pick<WorkTime, 'since'>; maySend(): boolean },
   given: { sender?: Sender | undefined; renderers?: Partial<Renderers> | undefined },
 ) {
   const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
-  const sender = given.sender ?? createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL });
+  const sender = given.sender ?? createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL, maySend });
   const options = { store, sender, clock, log, random, workedSince: workTime.since };
   const onAttempt: DelivererOptions['onAttempt'] = (attempt) => counts.attempted(attempt, now());
   const deliverer = startDeliverer({ ...options, onAttempt, ...rendering(settings), ...given.renderers });

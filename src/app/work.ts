@@ -6,19 +6,31 @@ import type { Working } from './working.ts';
 /** The work on what was received, while this process does it. */
 export type Work = ReturnType<typeof createWork>;
 
-/** Begins and ends the work; `parts.stack` ends it, too. */
+/** Begins and ends the work, one after the other; `parts.stack` ends it, too, for good. */
 export function createWork(parts: Parts) {
   let present: Working | null = null;
   let ends: AsyncDisposableStack | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
 
-  async function end(): Promise<void> {
-    const ending = ends;
-    present = null;
-    ends = null;
-    await ending?.disposeAsync();
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    const behind = last.then(step);
+    last = behind.catch(() => undefined);
+    return behind;
   }
 
-  parts.stack.defer(end);
+  const end = () =>
+    inTurn(async () => {
+      const ending = ends;
+      present = null;
+      ends = null;
+      await ending?.disposeAsync();
+    });
+
+  parts.stack.defer(() => {
+    isClosed = true;
+    return end();
+  });
   return {
     /** What works now; null: nothing does. */
     present: (): Working | null => present,
@@ -26,11 +38,13 @@ export function createWork(parts: Parts) {
     /** These were stored just now, or a response ended. */
     wake: (stored?: InboxRow[]): void => present?.router.wake(stored),
     /** Begins the work, with parts of its own end. */
-    async begin(start: (parts: Parts) => Promise<Working>): Promise<void> {
-      await using stack = new AsyncDisposableStack();
-      present = await start({ ...parts, stack });
-      ends = stack.move();
-    },
+    begin: (start: (parts: Parts) => Promise<Working>): Promise<void> =>
+      inTurn(async () => {
+        if (isClosed) return;
+        await using stack = new AsyncDisposableStack();
+        present = await start({ ...parts, stack });
+        ends = stack.move();
+      }),
     end,
   };
 }

@@ -6,6 +6,7 @@ import { createCommandServices } from '../command-services.ts';
 import { relabel } from '../delivery/relabel.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { receiverPaths } from '../receiver/paths.ts';
+import { watchOpenResponses } from '../routing/open-responses.ts';
 import { startRouter } from '../routing/route.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
@@ -35,8 +36,9 @@ export async function startWorking(
   const { log, clock, elapsed, stack } = parts;
   const { connect = startGateway } = overrides;
   const workTime = await openWorkTime({ store, clock, elapsed, log });
-  const sending = startSending(parts, { store, workTime }, overrides);
-  const router = startRouting(parts, store, interfaces, receiving, sending);
+  const maySend = () => data.shared?.leadership.isElected() ?? true;
+  const sending = startSending(parts, { store, workTime, maySend }, overrides);
+  const router = startRouting(parts, store, data, interfaces, receiving, sending);
   stack.defer(router.close);
   const given = commandServices(parts, store, data, interfaces, receiving, sending);
   const services = { ...given, ...overrides.services };
@@ -69,17 +71,20 @@ export async function startWorking(
 }
 
 function startRouting(
-  { config, log, clock, now, counts }: Parts,
+  { config, log, clock, now, elapsed, counts }: Parts,
   store: Store,
+  { shared }: Data,
   { projects, explorer }: Interfaces,
   { acks, admission, quotas, quarantine }: Receiving,
   { deliverer }: Sending,
 ) {
+  const responses = shared && watchOpenResponses(store, acks, elapsed);
   return startRouter({
-    store,
+    store: responses ? { ...store, inbox: { ...store.inbox, next: responses.next } } : store,
     now,
     log,
-    ackedAt: acks.ackedAt,
+    ackedAt: (responses ?? acks).ackedAt,
+    isShared: shared !== null,
     isReceiverBusy: admission.isBusy,
     operatorProject: projects.operatorId,
     catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
@@ -87,6 +92,7 @@ function startRouting(
     onAlerts: deliverer.alertsStored,
     onRouted({ ids, bodies, quarantined }) {
       acks.forget(ids);
+      responses?.forget(ids);
       quotas.routed(bodies);
       counts.routed += ids.length;
       if (quarantined > 0) void quarantine.measure();
@@ -97,7 +103,7 @@ function startRouting(
 function commandServices(
   { config, now }: Parts,
   store: Store,
-  { tokens }: Data,
+  { tokens, schema }: Data,
   interfaces: Interfaces,
   { publicUrl, refusedSources, badSignatures, quotas, reach }: Receiving,
   { deliverer, settings }: Sending,
@@ -108,6 +114,7 @@ function commandServices(
     receiver: receiverPaths(tokens, publicUrl),
     publicUrl,
     version: packageJson.version,
+    schema,
     render: settings,
     now,
     lastRefused: refusedSources.last,

@@ -11,10 +11,13 @@ export function createSender({
   token,
   apiUrl,
   timeoutMs = 15_000,
+  maySend = () => true,
 }: {
   token: string;
   apiUrl: string;
   timeoutMs?: number;
+  /** Whether a request may still be sent, right before it is; a process may have slept since it was decided. */
+  maySend?(): boolean;
 }): Sender {
   const rest = new REST({
     version: '10',
@@ -24,7 +27,10 @@ export function createSender({
     timeout: timeoutMs,
     offset: 20,
     globalRequestsPerSecond: 1_000,
-    makeRequest: readWhole,
+    async makeRequest(...request) {
+      if (!maySend()) throw new Error('Another process sends now.');
+      return readWhole(...request);
+    },
   }).setToken(token);
 
   async function attempt(request: () => Promise<unknown>, isChange = false): Promise<SendOutcome> {

@@ -2,8 +2,8 @@ import { fstatSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Bytes of the database, of its newest commits (`wal`) and, if it goes to a file, of the log. */
-export async function fileSizes(database: string): Promise<Record<string, number>> {
+/** Bytes of the database and its newest commits (`wal`), if it is a file, and of the log, if it goes to a file. */
+export async function fileSizes(database: string | null): Promise<Record<string, number>> {
   const sizeOf = (file: string) =>
     stat(file).then(
       ({ size }) => size,
@@ -11,8 +11,7 @@ export async function fileSizes(database: string): Promise<Record<string, number
     );
   const log = logSize();
   return {
-    database: await sizeOf(database),
-    wal: await sizeOf(`${database}-wal`),
+    ...(database !== null && { database: await sizeOf(database), wal: await sizeOf(`${database}-wal`) }),
     ...(log !== null && { log }),
   };
 }

@@ -19,6 +19,15 @@ export const MACHINE = {
     todo: 'check that a process with `work` in its `ROLES` runs; `election` in its log shows why it does not work',
     rules: [{ alert: 'LedgerbellNobodyWorks', expr: 'sum(ledgerbell_working) != 1', for: '1m', page: true }],
   },
+  elections_total: {
+    type: 'counter',
+    help: 'How often this process was elected to work; missing with an SQLite file',
+    alarm: 'more than 5 in 1 hour, over all processes',
+    means:
+      'processes lose their connection to Postgres or cannot begin to work, so that others take over again and again. Each time the gateway reconnects',
+    todo: '`election` in the log shows why a process stopped working',
+    rules: [{ alert: 'LedgerbellElections', expr: 'sum(increase(ledgerbell_elections_total[1h])) > 5' }],
+  },
   last_sync_seconds: {
     type: 'gauge',
     help: 'How long the disk took for the last commit, or has taken for the present one',

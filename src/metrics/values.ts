@@ -14,8 +14,10 @@ export interface Figures {
   sending: { authorized: boolean; invalidRequests: number; breaker: boolean; heldGuilds: number } | null;
   /** Commits of the receiver since the start. */
   commits: number;
-  /** When the newest backup was made; null when there is none. */
-  lastBackup: number | null;
+  /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
+  lastBackup: number | null | undefined;
+  /** How often this process was elected; null: it is the only one. */
+  elections: number | null;
   /** The interfaces that do not work now, and the failed requests since the start. */
   interfaces: {
     outages: ReadonlyMap<Interface, Pick<Outage, 'since'>>;
@@ -46,6 +48,7 @@ export function toValues(counts: Counts, figures: Figures): Values {
     discord_attempts_total: by('outcome', counts.attempts),
     ...ofBacklog(figures.backlog, age),
     working: sending === null ? 0 : 1,
+    elections_total: figures.elections,
     invalid_requests: sending && sending.invalidRequests,
     held_guilds: sending && sending.heldGuilds,
     breaker_open: sending && (sending.breaker ? 1 : 0),
@@ -55,7 +58,7 @@ export function toValues(counts: Counts, figures: Figures): Values {
     last_sync_seconds: figures.syncMs / SECOND,
     file_bytes: by('file', figures.files),
     disk_free_bytes: figures.diskFree,
-    last_backup_timestamp_seconds: (lastBackup ?? 0) / SECOND,
+    last_backup_timestamp_seconds: lastBackup === undefined ? null : (lastBackup ?? 0) / SECOND,
     interface_unavailable_seconds: INTERFACES.map((name) => [
       { interface: name },
       age(interfaces.outages.get(name)?.since ?? null),

@@ -55,11 +55,13 @@ export interface IntakeOptions {
   onFault(reason: string | null): void;
   /** How long the last commit took, or the current one has taken, in milliseconds. */
   syncMs?(): number;
+  /** Whether requests may be older than they look; see `watchSleep`. */
+  hasSlept?(): boolean;
 }
 
 /** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
-  const { store, acks, admission, now, quotas, onStored, onFault, syncMs } = options;
+  const { store, acks, admission, now, quotas, onStored, onFault, syncMs, hasSlept } = options;
   const faults = createFaults(now, onFault);
   const queue: WaitingBody[] = [];
   let isCommitting = false;
@@ -112,7 +114,7 @@ export function createIntake(options: IntakeOptions) {
       identity,
     }));
     const ids = await store.inbox.append(rows).catch((error: Error & { code?: string }) => {
-      if (error.code === 'SQLITE_FULL') quotas.diskFull();
+      if (error.code === 'SQLITE_FULL' || error.code === 'POSTGRES_53100') quotas.diskFull();
       for (const { onResult } of group) onResult('busy');
       faults.note(error.message, false);
       return null;
@@ -145,6 +147,7 @@ export function createIntake(options: IntakeOptions) {
     /** Opens a ticket for a request, or returns why it is refused. */
     admit(scope: number): Ticket | Refusal {
       if (isClosing) return 'closing';
+      if (hasSlept?.()) return 'late';
       const refused = quotas.admit(scope);
       if (refused !== null) return refused;
       if (scope !== OPERATOR_SCOPE && (waitingOf.get(scope) ?? 0) > OWN_WAITING_BYTES) return 'overload';

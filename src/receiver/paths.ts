@@ -34,12 +34,14 @@ export async function openPathTokens(options: {
   /** The operator's token as the environment sets it. */
   fixed: string | undefined;
   now(): number;
+  /** The stored tokens were changed through this process. */
+  onChanged?(): void;
 }) {
-  const { store, fixed, now } = options;
+  const { store, fixed, now, onChanged } = options;
   let tokens: readonly ReceiverToken[] = [];
   let scopeOf = indexTokens(tokens);
 
-  async function refresh(): Promise<void> {
+  async function reread(): Promise<void> {
     const stored = await store.projects.tokens();
     // A token in the environment replaces those in the database, which may have leaked.
     const others = stored.filter(({ scope }) => scope !== OPERATOR_SCOPE);
@@ -47,7 +49,12 @@ export async function openPathTokens(options: {
     scopeOf = indexTokens(tokens);
   }
 
-  await refresh();
+  async function refresh(): Promise<void> {
+    onChanged?.();
+    await reread();
+  }
+
+  await reread();
   if (!tokens.some(({ scope }) => scope === OPERATOR_SCOPE)) {
     await store.projects.addToken(makePathToken(), OPERATOR_SCOPE, now());
     await refresh();
@@ -59,6 +66,9 @@ export async function openPathTokens(options: {
     /** The scope of an active token; null for any other text. */
     scopeOf: (given: string): number | null => scopeOf(given),
     isFixed: (scope: number): boolean => scope === OPERATOR_SCOPE && fixed !== undefined,
+    /** Reads the tokens again, which other processes may have changed. */
+    reread,
+    /** Reads the tokens again, which were changed through this process. */
     refresh,
     async rotate(scope: number): Promise<boolean> {
       const isDone = await store.projects.rotateToken(scope, makePathToken(), now());

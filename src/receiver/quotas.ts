@@ -99,8 +99,9 @@ export function createQuotas(options: {
         usage.waitingBytes = usage.waiting === 0 ? 0 : Math.max(0, usage.waitingBytes - bytes);
       }
     },
-    /** The bytes and deliveries that an earlier process left. */
+    /** The bytes and deliveries as the database has them: earlier and other processes count, too. */
     load(found: readonly InboxUsage[]): void {
+      for (const usage of scopes.values()) Object.assign(usage, { waiting: 0, waitingBytes: 0 });
       for (const { scope, ...usage } of found) Object.assign(of(scope), usage);
     },
     /** How many bytes of the disk are free now. */

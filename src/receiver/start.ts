@@ -10,12 +10,15 @@ const PATIENCE_MS = 2_000;
 
 /** What the receiver needs, and whom it notifies. */
 export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'>, Omit<IntakeOptions, 'onFault'> {
-  config: ServerOptions['config'] & Pick<Config, 'HOST' | 'PORT'>;
+  config: ServerOptions['config'] & Pick<Config, 'HOST' | 'PORT' | 'ROLES'>;
   after: Clock['after'];
   log: Logger;
 }
 
-/** Receives deliveries: checks the request, stores its bytes, responds. Rejects when it cannot listen. */
+/**
+ * Receives deliveries: checks the request, stores its bytes, responds. Rejects when it cannot listen. A process without
+ * the role `receive` does not listen.
+ */
 export async function startReceiver(options: ReceiverOptions) {
   const { config, log, after, now, syncMs, onStored, onRefused } = options;
   const onFault = (reason: string | null) =>
@@ -42,9 +45,10 @@ export async function startReceiver(options: ReceiverOptions) {
       onRefused(reason, source, scope);
     },
   });
-  const url = await listen(app, config.HOST, config.PORT, 'PORT');
+  const { HOST, PORT } = config;
+  const url = config.ROLES.includes('receive') ? await listen(app, HOST, PORT, 'PORT') : `http://${HOST}:${PORT}`;
   return {
-    /** Where it listens, without the path. */
+    /** Where it listens, or the receivers beside it do, without the path. */
     url,
     intake,
     stopAdmitting: intake.stopAdmitting,

@@ -1,0 +1,66 @@
+import { type Clock, SECOND } from '../domain/clock.ts';
+import type { SharedStore } from '../store/postgres/client.ts';
+import type { Data } from './data.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Parts } from './parts.ts';
+import type { Receiving } from './receiving.ts';
+import type { Work } from './work.ts';
+import type { Working } from './working.ts';
+
+/** What the processes of a database notify each other of. */
+export const NOTICES = {
+  /** Deliveries wait for the router. */
+  stored: 'stored',
+  /** Path tokens or signing secrets changed. */
+  settings: 'settings',
+} as const;
+
+/** How often the inbox is read although no process notified of anything. */
+const POLL_MS = SECOND;
+/** How often a process reads again what others change. */
+const REREAD_MS = 10 * SECOND;
+
+/** Works whenever this process is elected, and follows what the other processes of a database change. */
+export async function shareWork(
+  { clock, log, stack }: Parts,
+  shared: SharedStore,
+  { tokens, store }: Data,
+  { projects }: Interfaces,
+  { quotas, quarantine }: Receiving,
+  work: Work,
+  begin: (parts: Parts, store: Data['store']) => Promise<Working>,
+): Promise<void> {
+  const reread = async () => {
+    try {
+      await Promise.all([tokens.reread(), projects.readSigning(), quarantine.measure()]);
+      quotas.load(await store.inbox.usage());
+    } catch (error) {
+      log.debug({ err: error }, 'cannot read what other processes changed');
+    }
+  };
+  stack.defer(every(clock, REREAD_MS, reread));
+  stack.defer(every(clock, POLL_MS, async () => work.wake()));
+  await shared.leadership.begin({
+    onElected: (term) => work.begin((parts) => begin(parts, shared.during(term))),
+    onEnded: work.end,
+    onNotice(notice) {
+      if (notice === NOTICES.stored) work.wake();
+      if (notice === NOTICES.settings) void reread();
+    },
+  });
+}
+
+/** Runs something again and again, a while after each time; returns a function that stops it. */
+function every(clock: Clock, ms: number, run: () => Promise<void>): () => void {
+  let isStopped = false;
+  let cancel = clock.after(ms, next);
+  function next(): void {
+    void run().then(() => {
+      if (!isStopped) cancel = clock.after(ms, next);
+    });
+  }
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
