@@ -28,7 +28,10 @@ export function toolWords({ message, code }: NodeJS.ErrnoException, file: string
   return `${file} cannot be used: ${message}. Run this as the user that runs the bot, with its DATABASE_URL.`;
 }
 
-/** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) if it has one. */
+/**
+ * A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …), or `POSTGRES_` and the SQLSTATE,
+ * if it has one.
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: string | undefined;
@@ -38,12 +41,16 @@ export class StoreError extends Error {
   }
 }
 
+/** Classes of SQLSTATE for values that Postgres does not take: wrong, refused by a constraint, or too large. */
+const POSTGRES_VALUES = /^POSTGRES_(2[123]|54)/;
+
 /**
- * Whether a call failed because of the database's file and not its arguments: the file is locked, damaged or gone, or
- * its disk is full.
+ * Whether a call failed because of the database and not its arguments: its file is locked, damaged or gone, its disk is
+ * full, or its server is away.
  */
-export function isFileFault(error: unknown): boolean {
+export function isDatabaseFault(error: unknown): boolean {
   const code = error instanceof StoreError ? (error.code ?? '') : '';
+  if (code.startsWith('POSTGRES_')) return !POSTGRES_VALUES.test(code);
   return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|CORRUPT|NOTADB|READONLY)|LEDGERBELL_)/.test(code);
 }
 

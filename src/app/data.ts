@@ -4,7 +4,7 @@ import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { assertListenable } from '../receiver/listen.ts';
 import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
 import type { OpenStore, StoreListener } from '../store/open-store.ts';
-import { openPostgresStore, type SharedStore } from '../store/postgres/client.ts';
+import { openSharedStore, type SharedStore } from '../store/postgres/client.ts';
 import { SCHEMA_VERSION } from '../store/postgres/schema.ts';
 import { shownUrl } from '../store/postgres/url.ts';
 import { openStore } from '../store/sqlite/client.ts';
@@ -74,7 +74,7 @@ async function openShared({ config, log, clock, now, elapsed, stack }: Parts): P
   const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
   const onProgress = (details: object, message: string) => log.warn(details, message);
   const isCandidate = ROLES.includes('work');
-  const shared = await openPostgresStore(url, { onProgress, isCandidate, clock, elapsed, log });
+  const shared = await openSharedStore(url, { onProgress, isCandidate, clock, elapsed, log });
   const { store, leadership } = stack.adopt(shared, ({ close }) => close());
   const keyFile = resolve('data', KEY_NAME);
   if (!SECRETS_KEY) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertTarget } from '../domain/alert.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import { isFileFault } from '../errors.ts';
+import { isDatabaseFault } from '../errors.ts';
 import {
   type DecideOptions,
   decide,
@@ -126,7 +126,7 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
     try {
       return await routeTogether(items);
     } catch (error) {
-      if (isFileFault(error)) throw error;
+      if (isDatabaseFault(error)) throw error;
       if (items.length === 1) return quarantine(items[0]!.row.id, error);
     }
     let routed = 0;

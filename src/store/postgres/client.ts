@@ -1,25 +1,58 @@
 import type { OpenStore, StoreListener } from '../open-store.ts';
-import { connect } from './connection.ts';
+import type { Store } from '../store.ts';
+import { type Connection, connect, TAKING_WRITES } from './connection.ts';
+import { createLeadership, type Leadership, type LeadershipOptions, type Term } from './leadership.ts';
 import { migrate } from './schema.ts';
 import { openTables } from './tables.ts';
+import { clientConfig } from './url.ts';
+
+/** A database with the other processes that use it. */
+export interface SharedStore extends OpenStore {
+  leadership: Leadership;
+  /** The port for the process that works: what it writes fails with LEDGERBELL_NOT_LEADER once another was elected. */
+  during(term: Term): Store;
+}
+
+type Progress = { onProgress?: StoreListener['onProgress'] | undefined };
 
 /** Opens a Postgres database and creates or updates its tables; rejects with a `StoreError` or a `ConfigError`. */
-export async function openPostgresStore(
+export async function openPostgresStore(url: string, { onProgress }: Progress = {}): Promise<OpenStore> {
+  return toStore(await open(url, { onProgress }));
+}
+
+/** The same for one of several processes. */
+export async function openSharedStore(
   url: string,
-  { onProgress = () => undefined }: Pick<StoreListener, 'onProgress'> = {},
-): Promise<OpenStore> {
+  { onProgress, ...options }: Progress & Omit<LeadershipOptions, 'config' | 'takingWrites'>,
+): Promise<SharedStore> {
+  const connection = await open(url, { onProgress });
+  const leadership = createLeadership({ ...options, config: clientConfig(url), takingWrites: TAKING_WRITES });
+  return {
+    ...toStore(connection),
+    leadership,
+    during: (term) => openTables(connection.during(term)),
+    async close() {
+      await leadership.close();
+      await connection.close();
+    },
+  };
+}
+
+async function open(url: string, { onProgress = () => undefined }: Progress): Promise<Connection> {
   const connection = connect(url);
   try {
     await migrate(connection, onProgress);
+    return connection;
   } catch (error) {
     await connection.close();
     throw error;
   }
-  return {
-    store: openTables(connection),
-    /** Nothing to check beside the calls themselves: the server looks after its files. */
-    check: async () => null,
-    syncMs: connection.receiveMs,
-    close: connection.close,
-  };
 }
+
+const toStore = (connection: Connection): OpenStore => ({
+  store: openTables(connection),
+  /** Nothing to check beside the calls themselves: the server looks after its files. */
+  check: async () => null,
+  syncMs: connection.receiveMs,
+  close: connection.close,
+});

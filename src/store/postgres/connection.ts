@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { toStoreError } from './errors.ts';
+import { notLeader, toStoreError } from './errors.ts';
+import { provingTerm, type Term } from './leadership.ts';
 import { clientConfig } from './url.ts';
 
-/** Only its holder changes anything but the inbox: writers of all processes run one after another, as on SQLite. */
-export const WRITER_LOCK = 7_302_101;
+const WRITER_LOCK = 7_302_101;
+/** Only who waited for this changes anything but the inbox: writers of all processes run one after another, as on SQLite. */
+export const TAKING_WRITES = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
 
 /** Statements of one transaction, or each in one of its own. Values are `$1`, `$2`, … */
 export interface Statements {
   all<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
   get<Row>(sql: string, ...values: readonly unknown[]): Promise<Row | undefined>;
-  /** Returns how many rows changed. */
+  /** Returns how many rows changed or were found. */
   run(sql: string, ...values: readonly unknown[]): Promise<number>;
 }
 
@@ -30,6 +32,8 @@ export interface Connection {
   receive<T>(work: Work<T>): Promise<T>;
   /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
   receiveMs(): number;
+  /** The same connections for the process that works: what it writes fails once another one was elected. */
+  during(term: Term): Connection;
   close(): Promise<void>;
 }
 
@@ -49,20 +53,26 @@ export function connect(url: string): Connection {
     get: (sql, ...values) => withClient(reading, (statements) => statements.get(sql, ...values)),
     run: (sql, ...values) => withClient(reading, (statements) => statements.run(sql, ...values)),
   };
-  const alone = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
   const durations = measure();
-  return {
+  const open = (term: Term | null): Connection => ({
     reads,
     read: (work) => transaction(reading, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
-    write: (work) => transaction(writing, `BEGIN; ${alone}`, work),
-    writeUnsynced: (work) => transaction(writing, `BEGIN; SET LOCAL synchronous_commit = off; ${alone}`, work),
+    write: (work) => transaction(writing, beginWriting('BEGIN', term), work, term !== null),
+    writeUnsynced: (work) => transaction(writing, beginWriting(UNSYNCED, term), work, term !== null),
     receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)),
     receiveMs: durations.last,
+    during: open,
     async close() {
       await Promise.all([receiving.end(), writing.end(), reading.end()]);
     },
-  };
+  });
+  return open(null);
 }
+
+const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
+/** Begins in one round trip. Returns no row when the term is over. An election waits for the transaction's end. */
+const beginWriting = (begin: string, term: Term | null): string =>
+  [begin, TAKING_WRITES, ...(term ? [provingTerm(term)] : [])].join('; ');
 
 function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: number }): pg.Pool {
   const pool = new pg.Pool({
@@ -97,10 +107,12 @@ async function withClient<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
   }
 }
 
-function transaction<T>(pool: pg.Pool, begin: string, work: Work<T>): Promise<T> {
+/** `proves`: what begins it has to return a row. */
+function transaction<T>(pool: pg.Pool, begin: string, work: Work<T>, proves = false): Promise<T> {
   return withClient(pool, async (statements) => {
-    await statements.run(begin);
     try {
+      const begun = await statements.run(begin);
+      if (proves && begun === 0) throw notLeader();
       const result = await work(statements);
       await statements.run('COMMIT');
       return result;
@@ -121,7 +133,8 @@ function statementsOf(client: pg.ClientBase): Statements {
     all: async <Row>(sql: string, ...values: readonly unknown[]) => (await query(sql, values)).rows as Row[],
     get: async <Row>(sql: string, ...values: readonly unknown[]) =>
       (await query(sql, values)).rows[0] as Row | undefined,
-    run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
+    // Several statements have several results; the last one counts.
+    run: async (sql, ...values) => [await query(sql, values)].flat().at(-1)!.rowCount ?? 0,
   };
 }
 

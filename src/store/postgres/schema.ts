@@ -128,6 +128,9 @@ CREATE TABLE counterparties (
 CREATE INDEX counterparties_seen ON counterparties (seen_at);
 CREATE TABLE heads (scope BIGINT NOT NULL, at BIGINT NOT NULL, block BIGINT NOT NULL, PRIMARY KEY (scope, at));
 CREATE INDEX heads_block ON heads (scope, block);
+CREATE TABLE leader (
+  id INT PRIMARY KEY CHECK (id = 1), generation BIGINT NOT NULL, holder TEXT NOT NULL, since BIGINT NOT NULL
+);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 `;
 

@@ -29,6 +29,14 @@ export function clientConfig(text: string): pg.ClientConfig {
   };
 }
 
+/** A URL without its password and settings, for the log. */
+export function shownUrl(text: string): string {
+  const url = new URL(text);
+  url.password = '';
+  url.search = '';
+  return url.href;
+}
+
 /** This machine, or a socket's folder. */
 const isHere = ({ hostname, searchParams }: URL): boolean =>
   /^(|localhost|127\..*|\[::1\]|%2F.*)$/i.test(hostname) || (searchParams.get('host') ?? '').startsWith('/');
