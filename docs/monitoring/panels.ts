@@ -212,6 +212,12 @@ export const SECTIONS: readonly Section[] = [
         targets: [['ledgerbell_working', '{{instance}}']],
       },
       {
+        title: 'Elections per hour',
+        about: 'ledgerbell_elections_total',
+        unit: short,
+        targets: [['increase(ledgerbell_elections_total[1h])', '{{instance}}']],
+      },
+      {
         title: 'Last sync',
         about: 'ledgerbell_last_sync_seconds',
         unit: seconds,

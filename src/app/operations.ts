@@ -30,7 +30,7 @@ export async function startOperations(
     isDatabaseReady: (await databasePart(database, storageFault())).ready,
     syncMs: database.syncMs(),
     shards: work.present()?.gateway.shards() ?? null,
-    elections: shared && shared.leadership.elections(),
+    elections: shared?.leadership.elections() ?? 0,
     files: await fileSizes(file),
     diskFree: file === null ? null : await diskFree(file),
     build: { version: packageJson.version, schema: String(schema), node: process.version },

@@ -21,7 +21,7 @@ export const MACHINE = {
   },
   elections_total: {
     type: 'counter',
-    help: 'How often this process was elected to work; missing with an SQLite file',
+    help: 'How often this process was elected to work, where several share a Postgres',
     alarm: 'more than 5 in 1 hour, over all processes',
     means:
       'processes lose their connection to Postgres or cannot begin to work, so that others take over again and again. Each time the gateway reconnects',

@@ -16,8 +16,8 @@ export interface Figures {
   commits: number;
   /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
   lastBackup: number | null | undefined;
-  /** How often this process was elected; null: it is the only one. */
-  elections: number | null;
+  /** How often this process was elected, where there are several. */
+  elections: number;
   /** The interfaces that do not work now, and the failed requests since the start. */
   interfaces: {
     outages: ReadonlyMap<Interface, Pick<Outage, 'since'>>;

@@ -17,6 +17,21 @@ it('reports each request of a search for a message, so that all of them are pace
   expect(discord.requests(before)).toHaveLength(told);
 });
 
+it('sends nothing any more when another process sends', async () => {
+  const discord = await startDiscord({ seed: 'default', limits: 'none' });
+  onTestFinished(() => discord.close());
+  let mine = true;
+  const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl, maySend: () => mine });
+  const sent = await sender.create(seed.harbor.alerts, { content: 'mine' }, 'nonce-1');
+  mine = false;
+  const messageId = sent.status === 'sent' ? sent.messageId! : '';
+  expect(await sender.create(seed.harbor.alerts, { content: 'not mine' }, 'nonce-2')).toMatchObject({
+    status: 'unsure',
+  });
+  expect(await sender.edit(seed.harbor.alerts, messageId, { content: 'x' })).toMatchObject({ status: 'unsure' });
+  expect(discord.messages(seed.harbor.alerts).map(({ message }) => message.content)).toEqual(['mine']);
+});
+
 it('does not mistake a reply to the message for the message itself in a search', async () => {
   const message = { id: '10', embeds: [{ footer: { text: 'ref ABCDEFGHIJ-1' } }] };
   const reply = { id: '20', content: 'What is this?', referenced_message: message };

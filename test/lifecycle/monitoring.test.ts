@@ -211,6 +211,7 @@ const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?:
     good: '0+0x120',
     at: '1h',
   },
+  LedgerbellElections: { series: 'ledgerbell_elections_total', bad: '0+0.2x120', good: '1+0x120', at: '1h' },
   LedgerbellRestarts: {
     series: 'process_start_time_seconds{job="ledgerbell"}',
     bad: '0+60x120',

@@ -8,9 +8,6 @@ interface StoredRow extends Omit<InboxRow, 'identity' | 'body'> {
   body: Buffer;
 }
 
-/** Where other processes listen for deliveries that were stored. */
-export const DELIVERED = 'ledgerbell_delivered';
-
 const COLUMNS = `id, scope, received_at AS "receivedAt", answered_at AS "answeredAt", is_open AS "isOpen", identity, body`;
 
 /** Deliveries that wait for the router. */
@@ -31,7 +28,6 @@ export function inboxTable(db: Connection) {
           deliveries.map(({ identity }) => (identity ? JSON.stringify(identity) : null)),
         );
         await countUsage(sql, deliveries);
-        await sql.run(`NOTIFY ${DELIVERED}`);
         return rows.map(({ id }) => id).toSorted((one, other) => one - other);
       }),
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import pg from 'pg';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLeadership, type Leadership, provingTerm, type Term } from '../../../src/store/postgres/leadership.ts';
 import { until } from '../../until.ts';
@@ -17,15 +17,13 @@ const WRITES = 7;
 /** An empty database of processes. */
 async function processes() {
   const url = await server.createDatabase();
-  const query = async (sql: string) => {
+  const connect = async () => {
     const client = new pg.Client(url);
     await client.connect();
-    try {
-      return await client.query(sql);
-    } finally {
-      await client.end();
-    }
+    onTestFinished(() => client.end());
+    return client;
   };
+  const query = async (sql: string) => (await connect()).query(sql);
   await query('CREATE TABLE leader (id INT PRIMARY KEY, generation BIGINT, holder TEXT, since BIGINT)');
   const story: string[] = [];
 
@@ -60,7 +58,7 @@ async function processes() {
     return { leadership, terms, notices, close };
   }
 
-  return { query, join, story };
+  return { connect, query, join, story };
 }
 
 const elected = (...all: { leadership: Leadership }[]) => all.map(({ leadership }) => leadership.isElected());
@@ -91,24 +89,26 @@ it('proves a term until another process is elected', async () => {
 });
 
 it('waits for the transaction in which the process before it still writes', async () => {
-  const { query, join } = await processes();
+  const { connect, query, join, story } = await processes();
   const first = await join('first');
-  const writing = query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES}); SELECT pg_sleep(0.5); ${provingTerm(first.terms[0]!)}; COMMIT`);
+  const client = await connect();
+  await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES})`);
   await first.close();
-  let isWritten = false;
-  void writing.then(() => {
-    isWritten = true;
-  });
-  await join('second');
-  expect(isWritten).toBe(true);
-  expect((await writing as unknown as pg.QueryResult[]).at(-2)!.rowCount).toBe(1);
+  const joining = join('second');
+  const waits = 'SELECT 1 FROM pg_locks WHERE NOT granted';
+  await until('the second process waits for it', async () => (await query(waits)).rowCount === 1);
+  expect(story).toEqual(['first begins']);
+  expect((await client.query(provingTerm(first.terms[0]!))).rowCount).toBe(1);
+  await client.query('COMMIT');
+  await joining;
+  expect(story).toEqual(['first begins', 'second begins']);
 });
 
 it('goes on as the same when its session broke and nobody else was elected meanwhile', async () => {
   const { query, join, story } = await processes();
   const first = await join('first');
   const sessionOf = async () =>
-    (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted")).rows[0]?.pid as number;
+    (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory'")).rows[0]?.pid as number | undefined;
   const before = await sessionOf();
   await query(`SELECT pg_terminate_backend(${before})`);
   await until('it has a session again', async () => ![undefined, before].includes(await sessionOf()));

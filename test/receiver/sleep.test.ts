@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { watchSleep } from '../../src/receiver/sleep.ts';
+
+it('knows for a second that the process slept, before any timer runs', () => {
+  const clock = createManualClock(0);
+  const { hasSlept } = watchSleep(clock.now, clock.after);
+  clock.advance(60_000);
+  expect(hasSlept()).toBe(false);
+  clock.leap(3_000);
+  expect(hasSlept()).toBe(true);
+  clock.advance(999);
+  expect(hasSlept()).toBe(true);
+  clock.advance(1);
+  expect(hasSlept()).toBe(false);
+});
+
+it('does not take a short pause for sleep, in which no sender gives up', () => {
+  const clock = createManualClock(0);
+  const { hasSlept } = watchSleep(clock.now, clock.after);
+  clock.leap(1_500);
+  expect(hasSlept()).toBe(false);
+});
