@@ -9,6 +9,7 @@ const LONG = [
   'test/crash/crash.test.ts',
   'test/faults/{database,hanging-disk,slow-disk}.test.ts',
   'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
+  'test/processes/*.test.ts',
   'test/store/postgres/*.test.ts',
   'test/store/sqlite/migration-kills.test.ts',
   'test/sandbox/{lifecycle,page,tour}.test.ts',
@@ -17,7 +18,7 @@ const LONG = [
 ];
 
 /** Tests that start processes and wait for them, or open a store for each of many cases. */
-const SLOW = /\/test\/((crash|faults|lifecycle|sandbox)\/|store\/sqlite\/contract)/;
+const SLOW = /\/test\/((crash|faults|lifecycle|processes|sandbox)\/|store\/sqlite\/contract)/;
 
 /** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
 class SlowestFirst extends BaseSequencer {

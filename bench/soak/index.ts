@@ -1,6 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { watchAddresses } from '../../test/crash/watched.ts';
 import { startBot, wait } from '../bot.ts';
 import { newFolder } from '../children.ts';
@@ -32,7 +33,7 @@ export async function soak(): Promise<void> {
   const folder = newFolder();
   const file = join(folder, 'bot.sqlite');
   const discord = await startDiscord({ limits: 'discord' });
-  const watched = await watchAddresses(discord, file);
+  const watched = await watchAddresses(discord, await openStore(file));
   writeFileSync(FILES.log, '');
   let warnings = 0;
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { APIMessage } from 'discord.js';
 import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
-import { shownIn } from '../discord/shown.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { beside, isSound, openStoreBeside } from '../store/sqlite/beside.ts';
 import { type Bot, startBot } from './bot.ts';
+import { countShown, linesOf } from './count.ts';
 import { FIRST_POINTS, POINTS } from './names.ts';
 import { ENOUGH, type Sent, startSender } from './sender.ts';
 import { watchAddresses } from './watched.ts';
@@ -64,7 +64,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const endAt = (point: string) => endBot(start(`${point}@${times(point)}`), point, points, owing);
 
   for (const point of FIRST_POINTS) await endAt(point);
-  const watched = await watchAddresses(discord, file);
+  const watched = await watchAddresses(discord, await openStore(file));
   // One polite end leaves the compiled program behind, which makes every later start quicker.
   const polite = start(null);
   if (!(await polite.started)) throw new Error(`The bot does not start.\n${polite.log()}`);
@@ -166,45 +166,14 @@ async function settled(file: string, left: () => number): Promise<void> {
   close();
 }
 
-/** Every transfer in a message, by its amount (`times`: how many equal ones) or its token's id. */
-function linesOf(message: APIMessage): { shown: string; times: number }[] {
-  const texts = [message.content, ...shownIn(message).map(({ text }) => text)];
-  return texts.flatMap((text) => {
-    const found = new Set(text.match(/\b8(,\d{3}){5}\b|\b9\d{15}\b/g));
-    const times = Number(/×(\d+)/.exec(text)?.[1] ?? 1);
-    return [...found].map((shown) => ({ shown, times }));
-  });
-}
-
 async function judge(discord: Discord, sent: Sent[], file: string) {
-  const counts = new Map<string, number>();
-  for (const { channelId, message } of discord.history()) {
-    for (const { shown: text, times: n } of linesOf(message)) {
-      const key = `${channelId} ${text}`;
-      counts.set(key, (counts.get(key) ?? 0) + n);
-    }
-  }
-  const problems: string[] = [];
-  const digests = discord
-    .history()
-    .filter(({ message }) => message.embeds.some(({ title }) => title?.includes('Digest')));
-  // Its alerts would count as lost here, although they are posted.
-  if (digests.length > 0) problems.push(`${digests.length} digests: the load was too high for this count`);
-  let [acknowledged, shown, lost, doubled] = [0, 0, 0, 0];
-  for (const { shown: text, lines, acknowledged: taken } of sent) {
-    const told = lines.map((channelId) => counts.get(`${channelId} ${text}`) ?? 0);
-    if (taken) acknowledged++;
-    if (taken && told.every((n) => n === 1)) shown++;
-    if (taken && told.some((n) => n === 0)) lost++;
-    if (told.some((n) => n > 1)) doubled++;
-    if (told.some((n) => n !== 1)) problems.push(`${text} told ${told.join(', ')} times in ${lines.join(', ')}`);
-  }
+  const { problems, ...counted } = countShown(discord, sent);
   const left = await beside(file, ({ metrics }) => metrics.backlog(Date.now()));
   const { inbox, quarantine, deadLetters, frozen, alerts } = left;
   const rest = inbox.waiting + quarantine.rows + deadLetters + frozen + alerts.due + alerts.held + alerts.closed;
   if (rest > 0) problems.push(`something is left in the database: ${JSON.stringify(left)}`);
   if (!isSound(file)) problems.push('the database file is damaged');
-  return { acknowledged, shown, lost, doubled, problems };
+  return { ...counted, problems };
 }
 
 function shuffled<T>(list: readonly T[]): T[] {

@@ -8,7 +8,8 @@ export type Answer = number | 'none';
 
 /** How a sender behaves. */
 interface Habits {
-  url: string;
+  /** Where each request goes. */
+  url: string | (() => string);
   /** Its waits before it comes again; the last one repeats. */
   retriesMs: readonly number[];
   /** The share of bodies that come again `afterMs` after their 200, as if that had got lost on the way. */
@@ -45,7 +46,7 @@ export function startDeliveries({ url, retriesMs, repeats, send = (_, post) => p
 
   async function attempt(body: string, retry: number, onAnswered: () => void): Promise<void> {
     if (closed) return;
-    if ((await send(body, () => post(url, body))) === 200) onAnswered();
+    if ((await send(body, () => post(typeof url === 'string' ? url : url(), body))) === 200) onAnswered();
     else later(retriesMs[Math.min(retry, retriesMs.length - 1)]!, () => void attempt(body, retry + 1, onAnswered));
   }
 

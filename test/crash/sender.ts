@@ -12,6 +12,9 @@ export interface Sent {
   shown: string;
   lines: string[];
   acknowledged: boolean;
+  /** Milliseconds since any moment: when it was first posted, and when its first body was acknowledged. */
+  begunAt: number;
+  acknowledgedAt: number;
 }
 
 /** Transfers that go to the same few channels before the next few have their turn. */
@@ -31,7 +34,12 @@ const TOKEN_IDS = 9_000_000_000_000_000n;
  * Posts transfers at a rate and follows the retry schedule until each body is answered 200: single bodies, twins,
  * bodies of another block, and repeats of what was answered.
  */
-export function startSender(url: string, watched: Watched[], waiting: () => number) {
+export function startSender(
+  url: string | (() => string),
+  watched: Watched[],
+  waiting: () => number,
+  { everyMs = 20 } = {},
+) {
   const repeats = { share: 0.1, afterMs: LOST_ANSWER_MS };
   const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, repeats });
   const sent = new Map<string, Sent>();
@@ -40,6 +48,7 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
 
   const post = (event: Sent, body: object) =>
     deliver(JSON.stringify(body), () => {
+      if (!event.acknowledged) event.acknowledgedAt = performance.now();
       event.acknowledged = true;
       acknowledged++;
     });
@@ -57,6 +66,8 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
       shown: value.toLocaleString('en-US'),
       lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
       acknowledged: false,
+      begunAt: performance.now(),
+      acknowledgedAt: Number.POSITIVE_INFINITY,
     };
     sent.set(event.shown, event);
     const body = {
@@ -86,7 +97,8 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
   /** A token that moved in the same transaction, as an event that comes later; it joins the transaction's message. */
   function another(body: { txHash: string }, channelId: string): void {
     const tokenId = `${TOKEN_IDS + BigInt(body.txHash)}`;
-    const event: Sent = { shown: tokenId, lines: [channelId], acknowledged: false };
+    const times = { begunAt: performance.now(), acknowledgedAt: Number.POSITIVE_INFINITY };
+    const event: Sent = { shown: tokenId, lines: [channelId], acknowledged: false, ...times };
     sent.set(event.shown, event);
     const token = { tokenAddress: ITEMS, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenDecimals: null, value: '1' };
     post(event, { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' });
@@ -94,7 +106,7 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
 
   const pulse = setInterval(() => {
     if (waiting() < ENOUGH) transfer();
-  }, 20);
+  }, everyMs);
 
   return {
     sent,

@@ -1,6 +1,6 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
+import type { OpenStore } from '../../src/store/open-store.ts';
 
 /** Enough channels that none gets more than 60 alerts in ten minutes, which would become digests. */
 const CHANNELS = 300;
@@ -11,9 +11,8 @@ export interface Watched {
   address: string;
 }
 
-/** Opens channels, and subscribes each to an address of its own in a database that no bot has open. */
-export async function watchAddresses(discord: Discord, file: string): Promise<Watched[]> {
-  const { store, close } = await openStore(file);
+/** Opens channels, and subscribes each to an address of its own in a database, which it closes. */
+export async function watchAddresses(discord: Discord, { store, close }: OpenStore): Promise<Watched[]> {
   const watched: Watched[] = [];
   for (let n = 1; n <= CHANNELS; n++) {
     const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `watched-${n}` });

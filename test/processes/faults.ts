@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PostgresServer } from '../store/postgres/server.ts';
+import { until } from '../until.ts';
+import type { Group, Member } from './group.ts';
+
+/** Longer than the lease of an elected process. */
+const BEYOND_LEASE_MS = 9_000;
+const DOWN_MS = 2_000;
+
+/** What may happen to several processes on one Postgres, and how it is made good again. */
+export const FAULTS = {
+  /** The one that works dies. */
+  async killWorker({ group }: World): Promise<void> {
+    const worker = await workerOf(group);
+    worker.signal('SIGKILL');
+    await worker.ended();
+    await taken(group, worker);
+    worker.start();
+  },
+  /** Any of them dies, and is started again at once. */
+  async kill({ group }: World): Promise<void> {
+    const member = group.members[Math.floor(Math.random() * group.members.length)]!;
+    member.signal('SIGKILL');
+    await member.ended();
+    member.start();
+    await ready(member);
+  },
+  /** The one that works is stopped beyond its lease, and goes on. */
+  async sleep({ group }: World): Promise<void> {
+    const worker = await workerOf(group);
+    worker.signal('SIGSTOP');
+    await Promise.all([taken(group, worker), wait(BEYOND_LEASE_MS)]);
+    worker.signal('SIGCONT');
+    await ready(worker);
+  },
+  /** The one that works is cut off from Postgres, and from nothing else. */
+  async cut({ group }: World): Promise<void> {
+    const worker = await workerOf(group);
+    worker.cable.cut();
+    await Promise.all([taken(group, worker), wait(BEYOND_LEASE_MS)]);
+    worker.cable.mend();
+    await ready(worker);
+  },
+  /** Postgres crashes and is started again. */
+  async postgres({ group, server }: World): Promise<void> {
+    server.stop('immediate');
+    await wait(DOWN_MS);
+    await server.start();
+    await workerOf(group);
+  },
+  /** Every process is replaced by another one, one after the other. */
+  async roll({ group }: World): Promise<void> {
+    for (const member of group.members) {
+      member.signal('SIGTERM');
+      await member.ended();
+      member.start();
+      await ready(member);
+    }
+    await workerOf(group);
+  },
+} as const satisfies Record<string, (world: World) => Promise<void>>;
+
+export type Fault = keyof typeof FAULTS;
+
+interface World {
+  group: Group;
+  server: PostgresServer;
+}
+
+const ready = (member: Member) => until(`${member.name} can store deliveries again`, member.isReady);
+
+/** The one that works, as soon as there is one. */
+export async function workerOf(group: Group): Promise<Member> {
+  let worker: Member | null = null;
+  await until('one of the processes works', async () => {
+    worker = await group.worker();
+    return worker !== null;
+  });
+  return worker!;
+}
+
+/** Waits until another one works. */
+const taken = (group: Group, before: Member) =>
+  until(`another process than ${before.name} works`, async () => {
+    const worker = await group.worker();
+    return worker !== null && worker !== before;
+  });

@@ -1,0 +1,93 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Discord } from '../../sandbox/discord/index.ts';
+import { freePorts } from '../../sandbox/ports.ts';
+import { type Bot, startBot } from '../crash/bot.ts';
+import { type Cable, layCable } from '../store/postgres/cable.ts';
+
+/** One of several bots on one Postgres, each a process of its own. */
+export interface Member {
+  name: string;
+  receiver: string;
+  cable: Cable;
+  /** What its last process printed. */
+  log(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves once its process ended. */
+  ended(): Promise<unknown>;
+  start(): void;
+  /** What it says that it does now; null: it does not respond. */
+  role(): Promise<string | null>;
+  /** Whether it can store deliveries. */
+  isReady(): Promise<boolean>;
+}
+
+export const TOKEN = 'path-token-of-the-test';
+/** Readiness is answered within two seconds; a stopped process never answers. */
+const RESPONSE_MS = 500;
+/** Between two questions: they must not be the load. */
+const PAUSE_MS = 50;
+
+/** Starts several bots, each with a cable of its own to the database. */
+export async function startGroup(names: readonly string[], discord: Discord, database: string, folder: string) {
+  const url = new URL(database);
+  const members = await Promise.all(names.map((name) => createMember(name)));
+  for (const member of members) member.start();
+
+  async function createMember(name: string): Promise<Member> {
+    const [port, opsPort] = await freePorts(2);
+    const cable = await layCable(Number(url.port));
+    const environment = {
+      DISCORD_TOKEN: discord.token,
+      DISCORD_API_URL: discord.apiUrl,
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      DATABASE_URL: database.replace(`:${url.port}/`, `:${cable.port}/`),
+      SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+      RECEIVER_TOKEN: TOKEN,
+      RECEIVER_SOURCES: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? folder,
+    };
+    let bot: Bot;
+    const ask = async (path: string) => {
+      await wait(PAUSE_MS);
+      try {
+        const signal = AbortSignal.timeout(RESPONSE_MS);
+        const { statusCode, body } = await request(`http://127.0.0.1:${opsPort}${path}`, { signal });
+        return { status: statusCode, ...((await body.json()) as { role: string }) };
+      } catch {
+        return null;
+      }
+    };
+    return {
+      name,
+      receiver: `http://127.0.0.1:${port}/hooks/${TOKEN}`,
+      cable,
+      log: () => bot.log(),
+      signal: (signal) => bot.kill(signal),
+      ended: () => bot.ended,
+      start() {
+        bot = startBot(environment, null);
+      },
+      role: async () => (await ask('/readyz'))?.role ?? null,
+      isReady: async () => (await ask('/readyz?part=database'))?.status === 200,
+    };
+  }
+
+  return {
+    members,
+    /** The member that works now; null: none, or none that responds. */
+    async worker(): Promise<Member | null> {
+      const roles = await Promise.all(members.map((member) => member.role()));
+      return members.find((_, index) => roles[index] === 'working') ?? null;
+    },
+    async close(): Promise<void> {
+      for (const { signal } of members) signal('SIGKILL');
+      await Promise.all(members.map(({ ended }) => ended()));
+      await Promise.all(members.map(({ cable }) => cable.close()));
+    },
+  };
+}
+
+export type Group = Awaited<ReturnType<typeof startGroup>>;
