@@ -1,6 +1,7 @@
 /** The real bot in its own process, which can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { BotState } from './page/protocol.ts';
 
@@ -13,7 +14,7 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 /** The bot: see {@link superviseBot}. */
 export interface Bot {
   readonly state: BotState;
-  /** The last lines of its log. */
+  /** The last lines of its log, without those of the level `debug`. */
   readonly log: readonly string[];
   start(): void;
   /** SIGKILL; resolves once the process is gone. */
@@ -26,11 +27,13 @@ export interface Bot {
  * Prepares the bot with this environment only. `start` runs it.
  *
  * @param options.onChange called whenever the state changes.
+ * @param options.onLine called with each line of its log.
  * @param options.onCrash called when it exits without being asked to.
  */
 export function superviseBot(options: {
   environment: Record<string, string>;
   onChange: () => void;
+  onLine: (line: string) => void;
   onCrash: (bot: Bot) => void;
 }): Bot {
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
@@ -72,8 +75,9 @@ export function superviseBot(options: {
       child = started;
       asked = false;
       for (const stream of [started.stdout, started.stderr])
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          log = [...log, ...text.split('\n').filter(Boolean)].slice(-LINES_KEPT);
+        createInterface({ input: stream }).on('line', (line) => {
+          options.onLine(line);
+          if (!line.startsWith('{"level":20,')) log = [...log, line].slice(-LINES_KEPT);
         });
       started.stdin.on('error', () => undefined);
       started.once('exit', (code, signal) => {

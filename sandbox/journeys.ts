@@ -22,8 +22,8 @@ export interface Journeys {
   progress(progress: DeliveryProgress): void;
   /** Records which transactions an alert reports. Replies to commands are not alerts. */
   discord(event: ControlEvent, botId: string): void;
-  /** Records what the bot decided about transfers. */
-  routed(transfers: readonly Routed[]): void;
+  /** Records what the bot decided about a delivery. */
+  routed(routed: Routed): void;
   close(): void;
 }
 
@@ -109,16 +109,16 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
         report(journey);
       }
     },
-    routed(transfers) {
-      for (const { txHash, at, outcomes } of transfers) {
-        const journey = all.get(txHash.toLowerCase());
-        if (journey === undefined) continue;
-        const { routed } = journey;
-        const hidden = new Set([...(routed?.hidden ?? []), ...outcomes.filter((outcome) => outcome !== 'matched')]);
-        const isMatched = (routed?.isMatched ?? false) || outcomes.includes('matched');
-        journey.routed = { at: routed?.at ?? at, isMatched, hidden: [...hidden] };
-        report(journey);
-      }
+    routed({ txHash, at, hidden }) {
+      const journey = all.get(txHash.toLowerCase());
+      if (journey === undefined) return;
+      const before = journey.routed;
+      journey.routed = {
+        at: before?.at ?? at,
+        isMatched: (before?.isMatched ?? false) || at !== null,
+        hidden: [...new Set([...(before?.hidden ?? []), ...hidden])],
+      };
+      report(journey);
     },
     close: () => clearTimeout(timer),
   };

@@ -1,46 +1,27 @@
-/** Reads from the bot's database what it decided about each transaction. */
-import Database from 'better-sqlite3';
+/** Reads from the bot's log what it decided about each transaction. */
+import { z } from 'zod';
 
-const POLL_MS = 300;
-const AT_ONCE = 500;
-
-/** The bot's decision about one transfer. */
+/** The bot's decision about one delivery. */
 export interface Routed {
   txHash: string;
-  /** When its first alert was made, or null without any. */
+  /** When its alerts were stored; null when it led to none. */
   at: number | null;
-  /** The decision for each subscription that saw it: `matched`, or the reason that hid it. */
-  outcomes: string[];
+  /** The reasons that hid it from subscriptions. */
+  hidden: string[];
 }
 
-/**
- * Calls the listener with newly routed transfers, oldest first. The file may not exist yet, or be locked.
- *
- * @returns a function that stops it.
- */
-export function watchRouting(file: string, listener: (routed: Routed[]) => void): () => void {
-  let last = 0;
-  let db: Database.Database | undefined;
-  const look = (): void => {
-    try {
-      db ??= new Database(file, { readonly: true, fileMustExist: true });
-      const rows = db
-        .prepare<[number, number], { id: number; txHash: string; at: number | null; outcomes: string }>(
-          `SELECT id, tx_hash AS txHash, (SELECT min(created_at) FROM alerts WHERE transfer_id = t.id) AS at,
-             (SELECT json_group_array(outcome) FROM decisions WHERE transfer_id = t.id) AS outcomes
-           FROM transfers t WHERE id > ? ORDER BY id LIMIT ?`,
-        )
-        .all(last, AT_ONCE);
-      last = rows.at(-1)?.id ?? last;
-      if (rows.length > 0)
-        listener(rows.map(({ txHash, at, outcomes }) => ({ txHash, at, outcomes: JSON.parse(outcomes) as string[] })));
-    } catch {
-      // Not there yet, or busy: the next poll finds the same rows.
-    }
-  };
-  const timer = setInterval(look, POLL_MS);
-  return () => {
-    clearInterval(timer);
-    db?.close();
-  };
+/** The line that the bot writes at the level `debug` once a delivery is routed. */
+const routedLine = z.object({
+  msg: z.literal('routed'),
+  time: z.number(),
+  tx: z.string(),
+  alerts: z.number(),
+  hidden: z.record(z.string(), z.number()),
+});
+
+/** Returns the decision that a line of the log reports; null for other lines. */
+export function routedIn(line: string): Routed | null {
+  if (!line.includes('"msg":"routed"')) return null;
+  const { tx, alerts, time, hidden } = routedLine.parse(JSON.parse(line));
+  return { txHash: tx, at: alerts > 0 ? time : null, hidden: Object.keys(hidden) };
 }

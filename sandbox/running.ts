@@ -6,7 +6,7 @@ import { type Chain, startTraffic } from './chain/index.ts';
 import type { Discord } from './discord/index.ts';
 import { createJourneys } from './journeys.ts';
 import type { Act, Journey, WorldState } from './page/protocol.ts';
-import { watchRouting } from './routed.ts';
+import { routedIn } from './routed.ts';
 import type { Webhook } from './webhook.ts';
 
 const TRAFFIC_MS = 3_000;
@@ -31,18 +31,19 @@ export interface RunningSandbox extends Sandbox {
   bot: Bot | undefined;
   /** Reports the world to all listeners. */
   changed(): void;
+  /** Takes a line of the bot's log. */
+  logged(line: string): void;
   close(): Promise<void>;
 }
 
-/** Connects the parts. `database` is the path of the bot's database file. */
+/** Connects the parts. */
 export function runSandbox(parts: {
   chain: Chain;
   discord: Discord;
   services: Services;
   webhook: Webhook;
-  database: string;
 }): RunningSandbox {
-  const { chain, discord, services, webhook, database } = parts;
+  const { chain, discord, services, webhook } = parts;
   const notification = services.notification!;
   const listeners = new Set<(news: News) => void>();
   const report = (news: News): void => {
@@ -70,7 +71,6 @@ export function runSandbox(parts: {
     chain.onMined((mined) => journeys.mined(mined)),
     notification.onProgress((progress) => journeys.progress(progress)),
     discord.on((event) => journeys.discord(event, discord.botId)),
-    watchRouting(database, (transfers) => journeys.routed(transfers)),
     () => clearInterval(poll),
   ];
 
@@ -106,6 +106,10 @@ export function runSandbox(parts: {
       return () => listeners.delete(listener);
     },
     changed: () => report({ world: sandbox.world }),
+    logged(line) {
+      const routed = routedIn(line);
+      if (routed) journeys.routed(routed);
+    },
     async close() {
       for (const stop of stops) stop();
       journeys.close();

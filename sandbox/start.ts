@@ -63,12 +63,15 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
     `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
   );
   await webhook.add(firstWatched(chain));
-  const sandbox = runSandbox({ chain, discord, services, webhook, database: databaseIn(folder) });
+  const sandbox = runSandbox({ chain, discord, services, webhook });
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
   const onCrash = ({ state, log }: Bot): void =>
     progress.print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
-  const bot = started(superviseBot({ environment, onChange: () => sandbox.changed(), onCrash }), (part) => part.stop());
+  const bot = started(
+    superviseBot({ environment, onChange: () => sandbox.changed(), onLine: sandbox.logged, onCrash }),
+    (part) => part.stop(),
+  );
   sandbox.bot = bot;
   await startBot(bot, discord);
   progress.print(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
@@ -86,7 +89,6 @@ async function temporaryFolder(): Promise<string> {
   }
 }
 
-const databaseIn = (folder: string): string => join(folder, 'ledgerbell.sqlite');
 const secret = (): string => randomBytes(24).toString('hex');
 
 function startOwnServices(chain: Chain, folder: string, project: Project): Promise<Services> {
@@ -126,7 +128,8 @@ function botEnvironment(parts: {
     PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
     OPS_HOST: '127.0.0.1',
     OPS_PORT: String(parts.opsPort),
-    DATABASE_URL: `sqlite:${databaseIn(parts.folder)}`,
+    DATABASE_URL: `sqlite:${join(parts.folder, 'ledgerbell.sqlite')}`,
+    LOG_LEVEL: 'debug',
     SECRETS_KEY: randomBytes(32).toString('base64'),
     RECEIVER_TOKEN: receiver.token,
     RECEIVER_SOURCES: '127.0.0.1',

@@ -70,7 +70,6 @@ const KNOW_TABLES: Record<string, string> = {
   'bench/growth.ts': 'fills the file with a million rows and measures each step of forgetting',
   'bench/seen.ts': 'fills the file with 50 million rows within minutes',
   'bench/soak': 'measures each table’s pages and holds the file’s lock',
-  'sandbox/routed.ts': 'follows a bot that may be killed at any moment, and may not import its store',
 };
 
 /** What names tables, or the engine: SQL, its driver, and the parts of its implementation behind `openStore`. */

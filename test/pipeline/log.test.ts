@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { ALERTS, payment, startPipeline, TREASURY } from './harness.ts';
+import { routedIn } from '../../sandbox/routed.ts';
+import { ALERTS, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 interface Line {
   level: number;
@@ -41,4 +42,14 @@ it('logs a delivery that leads to no alert at the level debug only', async () =>
   await pipeline.receive(payment({ to: '0x9999999999999999999999999999999999999999' }));
   await pipeline.routed();
   expect(lines.filter(({ msg }) => msg !== 'started')).toEqual([]);
+});
+
+it('logs a routed delivery in the form that the sandbox reads', async () => {
+  const { pipeline, lines } = await startLogged('debug');
+  await pipeline.watch(TREASURY, WHALES, { minimum: '1000000' });
+  const event = payment();
+  await pipeline.receive(event);
+  await pipeline.routed();
+  const read = lines.map((line) => routedIn(JSON.stringify(line))).filter((routed) => routed !== null);
+  expect(read).toEqual([{ txHash: String(event.txHash), at: expect.any(Number), hidden: ['minimum'] }]);
 });
