@@ -8,7 +8,6 @@ import { makeSite } from '../docs/site/make.ts';
 import { anchorOf } from '../docs/site/page.ts';
 import { referenceFiles } from '../docs/site/reference.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { migrations } from '../src/store/sqlite/migrations.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -230,20 +229,4 @@ it('draws every import between rooms in the picture of the rooms, and no other',
   const names = new Map([...picture.matchAll(/(\w+)\["([\w/]+)[^"]*"\]/g)].map(([, id, name]) => [id!, name!]));
   const name = (id: string) => names.get(id) ?? id;
   expect(drawn.map(([, from, to]) => `${name(from!)} --> ${name(to!)}`).toSorted()).toEqual([...edges].toSorted());
-});
-
-it('lists every table of the database, and no other', () => {
-  const tables = new Set<string>();
-  for (const sql of migrations) {
-    for (const [, made, dropped, from, to] of sql.matchAll(
-      /CREATE TABLE (\w+)|DROP TABLE (\w+)|ALTER TABLE (\w+) RENAME TO (\w+)/g,
-    )) {
-      if (made) tables.add(made);
-      if (dropped ?? from) tables.delete((dropped ?? from)!);
-      if (to) tables.add(to);
-    }
-  }
-  const section = ARCHITECTURE.split('## Tables')[1]!.split('\n## ')[0]!;
-  const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, table]) => table!);
-  expect(listed.toSorted()).toEqual([...tables].toSorted());
 });

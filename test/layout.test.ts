@@ -60,12 +60,8 @@ function importsOf(path: string): string[] {
 
 /** Tests reach data through the port. Who may know the database's tables nevertheless, and why. */
 const KNOW_TABLES: Record<string, string> = {
-  'test/store/sqlite': 'tests of this implementation, and what other tests do to its file',
+  'test/store/sqlite': 'tests of this implementation, and what other tests do to its file and break in it',
   'test/store/postgres': 'starts the server, and reads what its tests break',
-  'test/crash/points.ts': 'ends the process between two statements',
-  'test/lifecycle/faults.ts': 'lets the engine’s calls fail, wait or hang',
-  'test/crash/mutations.ts': 'quotes the statements that it breaks',
-  'test/docs.test.ts': 'compares the documented tables with the migrations',
   'bench/bot.ts': 'counts what waits without slowing down what it measures',
   'bench/growth.ts': 'fills the file with a million rows and measures each step of forgetting',
   'bench/seen.ts': 'fills the file with 50 million rows within minutes',
@@ -74,7 +70,7 @@ const KNOW_TABLES: Record<string, string> = {
 
 /** What names tables, or the engine: SQL, its driver, and the parts of its implementation behind `openStore`. */
 const TABLE_TALK =
-  /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |store\/sqlite\/(?!client\.ts|beside\.ts|backup\.ts|folder\.ts)\w/;
+  /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
 
 const outsiders = ['test', 'bench', 'sandbox'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
-import Database from 'better-sqlite3';
+import { watchEngine } from '../store/sqlite/crash-points.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread: ends the process with SIGKILL when it passes
@@ -57,36 +57,7 @@ function watchThread(port: NonNullable<typeof parentPort>): void {
     if (typeof message === 'object' && message !== null && 'answers' in message) pass(`${current} done`);
     post(message);
   };
-  const { transaction, pragma, exec, prepare } = Database.prototype;
-  Database.prototype.transaction = function (this: Database.Database, run: (...args: unknown[]) => unknown) {
-    return transaction.call(this, (...args: unknown[]) => {
-      const result = run(...args);
-      pass(`${current} uncommitted`);
-      return result;
-    });
-  } as typeof transaction;
-  Database.prototype.exec = function (this: Database.Database, sql: string) {
-    if (current === 'migration' && sql !== 'BEGIN EXCLUSIVE') pass('migration begun');
-    const result = exec.call(this, sql);
-    if (sql === 'BEGIN EXCLUSIVE') pass('lock taken');
-    return result;
-  };
-  Database.prototype.prepare = function (this: Database.Database, sql: string) {
-    const statement = prepare.call(this, sql);
-    if (!sql.startsWith('VACUUM INTO')) return statement;
-    const run = statement.run.bind(statement) as (...values: unknown[]) => Database.RunResult;
-    statement.run = ((...values: unknown[]) => {
-      const result = run(...values);
-      pass('copy written');
-      return result;
-    }) as typeof statement.run;
-    return statement;
-  } as typeof prepare;
-  Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
-    const result = pragma.call(this, source, options);
-    if (source.startsWith('journal_mode')) pass('journal mode set');
-    return result;
-  };
+  watchEngine(pass, () => current);
 }
 
 function watchReceiver(): void {
