@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import Database from 'better-sqlite3';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
-import { openDatabase } from '../src/store/sqlite/database.ts';
 import { TOKEN } from './children.ts';
-import { addressOf } from './event.ts';
+import { openWaiting } from './sqlite/waiting.ts';
 
 /** The bot as a separate process, with a prepared database. */
 export interface Bot {
@@ -29,21 +27,6 @@ export interface Bot {
 
 /** The database file of a bot in a folder. */
 const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
-
-/** Subscriptions to this many addresses, in these channels in turn; without `guildId` in this many guilds. */
-export function fill(folder: string, addresses: number, channels: readonly string[], guildId?: string): void {
-  const { db, close } = openDatabase(fileIn(folder));
-  const insert = db.prepare(
-    "INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, '1', 0)",
-  );
-  db.transaction(() => {
-    for (let n = 0; n < addresses; n++) {
-      const channel = n % channels.length;
-      insert.run(guildId ?? String(1 + Math.floor(channel / 50)), channels[channel], addressOf(n));
-    }
-  })();
-  close();
-}
 
 /** What `npm start` runs, without anybody's `.env` file. */
 const START = packageJson.scripts.start
@@ -86,11 +69,9 @@ export async function startBot(
   const { receiver, ops } = await started.promise;
   const startMs = performance.now() - began;
   const url = `${receiver}/hooks/${TOKEN}`;
-  const db = new Database(fileIn(folder), { readonly: true, timeout: 5_000 });
-  const inbox = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM inbox');
-  const alerts = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM alerts WHERE state <> 'sent'");
+  const waiting = openWaiting(fileIn(folder));
   const end = async (signal: NodeJS.Signals) => {
-    db.close();
+    waiting.close();
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
@@ -105,7 +86,7 @@ export async function startBot(
       await answer.body.dump();
       return answer.statusCode;
     },
-    waiting: () => ({ inbox: inbox.get()!.n, alerts: alerts.get()!.n }),
+    waiting: waiting.read,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

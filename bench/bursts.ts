@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
-import { fill, startBot, wait } from './bot.ts';
+import { startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { fill } from './sqlite/fill.ts';
 import { hold } from './steady.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 

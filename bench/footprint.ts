@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
-import { fill, memoryOf, startBot, wait } from './bot.ts';
+import { memoryOf, startBot, wait } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { fill } from './sqlite/fill.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** Both are stable by then; ours collects the garbage of its start after 5 s. */

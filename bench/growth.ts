@@ -1,15 +1,14 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
-import type { RetentionCursor } from '../src/domain/retention.ts';
 import { startRouter } from '../src/routing/route.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
-import { openDatabase } from '../src/store/sqlite/database.ts';
-import { openTables } from '../src/store/sqlite/tables.ts';
-import { fill, many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
+import { many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
-import { fillSeen } from './seen.ts';
+import { addAlerts, forgetAlerts } from './sqlite/alerts.ts';
+import { fill } from './sqlite/fill.ts';
+import { fillSeen } from './sqlite/seen.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
@@ -82,40 +81,6 @@ async function memoryInUse(folder: string, subscriptions: number): Promise<numbe
   return memory;
 }
 
-/** Adds alerts that wait for a Discord that does not respond, of transfers older than the retention time. */
-function addLines(folder: string): void {
-  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
-  const transfer = db.prepare(
-    "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, ?, ?, 1, 1, '{}')",
-  );
-  const alert = db.prepare(
-    "INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at) VALUES (?, '1', ?, '[]', ?)",
-  );
-  const now = Date.now();
-  db.transaction(() => {
-    for (let n = 0; n < ALERTS; n++) {
-      const { lastInsertRowid } = transfer.run(`waiting-${n}`, `0x${n}`, now);
-      alert.run(lastInsertRowid, CHANNELS[n % CHANNELS.length], now);
-    }
-  })();
-  close();
-}
-
-/** The longest time, in milliseconds, that pruning blocks the writer while it deletes what `addLines` added. */
-function pruneAll(folder: string): number {
-  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
-  db.exec("UPDATE alerts SET state = 'sent'");
-  const { retention } = openTables(db);
-  let [longest, at]: [number, RetentionCursor | null] = [0, null];
-  do {
-    const began = performance.now();
-    at = retention.forget(Date.now() + 60_000, at);
-    longest = Math.max(longest, performance.now() - began);
-  } while (at);
-  close();
-  return longest;
-}
-
 /** The cost of more subscriptions. */
 async function subscriptions(): Promise<void> {
   const folders = SIZES.map((size) => {
@@ -173,18 +138,18 @@ async function seen(): Promise<void> {
 
 /** The cost of undelivered alerts, and of deleting them. */
 async function undelivered(): Promise<void> {
-  const [without, lines]: number[][] = [[], []];
+  const [without, waiting]: number[][] = [[], []];
   const longest: number[] = [];
   for (let run = 0; run < RUNS; run++) {
     const folder = newFolder();
     fill(folder, 1, CHANNELS);
     without!.push((await startUp(folder)).memory);
-    addLines(folder);
-    lines!.push((await startUp(folder)).memory);
-    longest.push(pruneAll(folder));
+    addAlerts(folder, ALERTS, CHANNELS);
+    waiting!.push((await startUp(folder)).memory);
+    longest.push(forgetAlerts(folder));
     rmSync(folder, { recursive: true });
   }
-  const more = spread(lines!.map((memory, run) => memory - without![run]!));
+  const more = spread(waiting!.map((memory, run) => memory - without![run]!));
   const block = spread(longest);
   report('undelivered', [
     { figure: `MiB for ${ALERTS} undelivered alerts`, wanted: 20, median: short(more.median), most: short(more.max) },

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { request } from 'undici';
-import { fill, startBot, wait } from './bot.ts';
+import { startBot, wait } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { fill } from './sqlite/fill.ts';
 import { startStub } from './stub.ts';
 import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import autocannon from 'autocannon';
-import { fill, startBot, threadsOf, wait } from './bot.ts';
+import { startBot, threadsOf, wait } from './bot.ts';
 import { newFolder, start, TOKEN } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { fill } from './sqlite/fill.ts';
 import { hold } from './steady.ts';
 import { startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';

@@ -62,10 +62,7 @@ function importsOf(path: string): string[] {
 const KNOW_TABLES: Record<string, string> = {
   'test/store/sqlite': 'tests of this implementation, and what other tests do to its file and break in it',
   'test/store/postgres': 'starts the server, and reads what its tests break',
-  'bench/bot.ts': 'counts what waits without slowing down what it measures',
-  'bench/growth.ts': 'fills the file with a million rows and measures each step of forgetting',
-  'bench/seen.ts': 'fills the file with 50 million rows within minutes',
-  'bench/soak': 'measures each table’s pages and holds the file’s lock',
+  'bench/sqlite': 'fills this engine’s file with millions of rows, and measures it',
 };
 
 /** What names tables, or the engine: SQL, its driver, and the parts of its implementation behind `openStore`. */

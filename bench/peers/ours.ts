@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fill, memoryOf, startBot } from '../bot.ts';
+import { memoryOf, startBot } from '../bot.ts';
+import { fill } from '../sqlite/fill.ts';
 import type { Peer } from './program.ts';
 
 /** This bot, with a subscription for each of the channels. */

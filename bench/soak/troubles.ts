@@ -1,6 +1,6 @@
-import Database from 'better-sqlite3';
 import type { Discord, Fault } from '../../sandbox/discord/index.ts';
 import type { Watched } from '../../test/crash/watched.ts';
+import { lock as lockFile } from '../../test/store/sqlite/beside.ts';
 
 /** A period with a fault; milliseconds since the start. */
 export interface Trouble {
@@ -50,14 +50,11 @@ function plans({ discord, file, watched, cycleMs }: World): Plan[] {
     at,
     lasts: Math.min(LOCK_MS / cycleMs, 0.02),
     begin(_, forMs) {
-      const db = new Database(file, { timeout: LOCK_MS });
       try {
-        db.exec('BEGIN IMMEDIATE');
+        setTimeout(lockFile(file, LOCK_MS), forMs);
       } catch {
         // The bot itself holds it for as long.
       }
-      // Closing releases the lock.
-      setTimeout(() => db.close(), forMs);
     },
   });
   return [

@@ -90,10 +90,15 @@ export function writeBack(file: string): void {
 export const isSound = (file: string): boolean =>
   readRows<{ integrity_check: string }>(file, 'PRAGMA integrity_check')[0]?.integrity_check === 'ok';
 
-/** Takes the write lock, as another program might; returns how to release it. */
-export function lock(file: string): () => void {
-  const db = new Database(file);
-  db.exec('BEGIN IMMEDIATE');
+/** Takes the write lock, as another program might; returns how to release it. Waits for it at most that long. */
+export function lock(file: string, timeoutMs = 5_000): () => void {
+  const db = new Database(file, { timeout: timeoutMs });
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   return () => {
     db.exec('ROLLBACK');
     db.close();

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { RetentionCursor } from '../../src/domain/retention.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { openTables } from '../../src/store/sqlite/tables.ts';
 import { type Row, short } from '../table.ts';
+import { forgetAll } from './pruning.ts';
 
 /** The tables that are shown one by one: the largest. */
 const TABLES = 8;
@@ -26,15 +25,12 @@ export function diskRows(file: string, transfers: number): Row[] {
   db.close();
   const row = (table: string, value: number): Row => ({ table, rows: '', 'bytes a transfer': short(value) });
   const whole = row('the whole file', statSync(file).size / transfers);
-  return [whole, ...tables, row('share that pruning frees', pruneAll(file))];
+  return [whole, ...tables, row('share that pruning frees', freedByPruning(file))];
 }
 
-function pruneAll(file: string): number {
+function freedByPruning(file: string): number {
   const { db, close } = openDatabase(file);
-  const { retention } = openTables(db);
-  let at: RetentionCursor | null = null;
-  do at = retention.forget(Date.now() + 60_000, at);
-  while (at);
+  forgetAll(db);
   const pages = (name: string) => Number(db.pragma(name, { simple: true }));
   const freed = pages('freelist_count') / pages('page_count');
   close();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { openDatabase } from '../src/store/sqlite/database.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
 
 const DAY = 86_400_000;
 /** The fill factor of an index whose keys came in random order. */
