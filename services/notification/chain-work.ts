@@ -30,7 +30,7 @@ export interface ChainWorkParts {
   /** Called after new deliveries are on disk; an empty list means that others may have become due. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
   /** Called when a token's name and decimals are known. */
-  onToken(token: string, facts: TokenFacts): void;
+  onToken(token: string, facts: TokenFacts): Promise<void>;
 }
 
 /** Everything that reads the chain: new blocks, and the missing parts of earlier ones. */

@@ -3,6 +3,7 @@ import { type Clock, SECOND } from '../../src/domain/clock.ts';
 import { createAnswers } from './answers.ts';
 import { createAttempt } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
+import { createCommits } from './commits.ts';
 import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
 import type { NotificationStore } from './store/index.ts';
@@ -54,7 +55,14 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const answers = createAnswers(parts);
   const breaker = createBreaker(clock);
   const turns = createWebhookTurns({ ...parts, breaker, onNothingDue: answers.hasNothingDue });
-  const attempt = createAttempt({ ...parts, breaker, answers, post: createPost(parts, agent), onStoreError: rest });
+  const attempt = createAttempt({
+    ...parts,
+    ...createCommits(store),
+    breaker,
+    answers,
+    post: createPost(parts, agent),
+    onStoreError: rest,
+  });
   const attempts = new Set<Promise<void>>();
   let cancel = () => {};
   let isStopping = false;

@@ -49,7 +49,7 @@ export function createGaps(parts: {
       const failure = moves instanceof TracesFailed ? moves : null;
       if (part === 'traces' && failure !== null) return failure;
       const read = await eventsOf(contents, part === 'traces' ? 'inner' : 'both');
-      const kept = store.chain.fill(part, { ...read, tracesMissing: failure?.message ?? null }, clock.now());
+      const kept = await store.chain.fill(part, { ...read, tracesMissing: failure?.message ?? null }, clock.now());
       reader.done(block.hash);
       if (kept === null) return new Error('the node has another block here than the one that was read');
       if (kept.length > 0) onDeliveries(kept);

@@ -140,7 +140,7 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
     }
     const read = await eventsOf(contents, 'both');
     const failure = moves instanceof TracesFailed ? moves : null;
-    const kept = store.chain.record({ ...read, tracesMissing: failure?.message ?? null }, clock.now());
+    const kept = await store.chain.record({ ...read, tracesMissing: failure?.message ?? null }, clock.now());
     if (kept === null) return; // The chain was reorganized meanwhile: the next place is another one.
     if (failure === null) reader.done(block.hash);
     if (block.transactions.length > 0) traces.note(failure, number);

@@ -186,8 +186,9 @@ function createHandOver(parts: {
       else deliverer.expect(deliveries.filter(({ body, confirmAt }) => body !== null && confirmAt === null));
     },
     /** Completes the deliveries that wait for a token. */
-    token(token: string, facts: TokenFacts, { head, next }: ScannerStatus): void {
-      for (const delivery of store.deliveries.name(token, (draft) => fromDraft(draft, facts, style))) matched(delivery);
+    async token(token: string, facts: TokenFacts, { head, next }: ScannerStatus): Promise<void> {
+      const completed = await store.deliveries.name(token, (draft) => fromDraft(draft, facts, style));
+      for (const delivery of completed) matched(delivery);
       const heights = { head: head ?? (next ?? 0) - 1, safe: null, finalized: null };
       for (const webhookId of store.deliveries.release(heights, clock.now())) {
         deliverer.expect([{ webhookId, dueAt: clock.now() }]);

@@ -37,7 +37,7 @@ export function createTokens(parts: {
   store: NotificationStore;
   clock: Clock;
   log: Logger;
-  complete(token: string, facts: TokenFacts): void;
+  complete(token: string, facts: TokenFacts): Promise<void>;
 }): Tokens {
   const { node, store, clock, log, complete } = parts;
   const known = new Map<string, TokenFacts & { askedAt: number }>();
@@ -67,12 +67,12 @@ export function createTokens(parts: {
       silent.delete(token);
       remember(known, token, { ...facts, askedAt: now });
       store.tokens.save(token, facts, now);
-      complete(token, facts);
+      await complete(token, facts);
       return;
     }
     const earlier = lookUp(token);
     if (earlier !== undefined) {
-      complete(token, earlier);
+      await complete(token, earlier);
       return;
     }
     const since = silent.get(token)?.since ?? now;
@@ -80,7 +80,7 @@ export function createTokens(parts: {
     remember(silent, token, { since, until: isOver ? now + REST_MS : 0, facts });
     if (!isOver) return;
     log.warn({ err: failure, token }, 'cannot read the name and decimals of a token: sending its events without them');
-    complete(token, facts);
+    await complete(token, facts);
   };
 
   return {

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Unreadable } from '../../chain/block.ts';
 import type { DeliveryStore } from './deliveries.ts';
 import { createGapStore, type GapPart, type GapStore } from './gaps.ts';
-import type { KeptDelivery, NewDelivery } from './new-deliveries.ts';
+import { type KeptDelivery, type NewDelivery, SLICE } from './new-deliveries.ts';
 
 /** The chain of this file and the place in it. */
 export interface ChainState {
@@ -33,7 +34,7 @@ export interface ReadBlock extends BlockMark {
 }
 
 /** The scanner's part of the store. */
-export interface ChainStore extends Omit<GapStore, 'add' | 'close' | 'cut'> {
+export interface ChainStore extends Omit<GapStore, 'add' | 'has' | 'close' | 'cut'> {
   state(): ChainState | undefined;
   /** Sets the chain and the place in it; forgets which blocks were read. */
   begin(chain: { chainId: string; genesis: string | null; nextBlock: number; newest: BlockMark }): void;
@@ -46,14 +47,14 @@ export interface ChainStore extends Omit<GapStore, 'add' | 'close' | 'cut'> {
   /** Moves on over blocks in which nobody watches anything. */
   skipTo(nextBlock: number, header: BlockMark): void;
   /**
-   * Stores a block's deliveries and the next place together. Returns the deliveries that are new, and null when the next
+   * Stores a block's deliveries and then the next place. Returns the deliveries that are new, and null when the next
    * place is another one by now, as after a reorganization.
    */
-  record(block: ReadBlock, now: number): KeptDelivery[] | null;
+  record(block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
   /** Leaves blocks for later and moves on; returns false when the next place is another one by now. */
   miss(first: number, last: number, reason: string, now: number): boolean;
   /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
-  fill(part: GapPart, block: ReadBlock, now: number): KeptDelivery[] | null;
+  fill(part: GapPart, block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
   /** Removes blocks above a height; the next block to read follows it. Returns the removed hashes. */
   rewind(number: number): string[];
   countQuarantine(): number;
@@ -90,9 +91,44 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
       number - 8 * REMEMBERED_BLOCKS,
     );
   };
-  const store = ({ number, hash, deliveries: found, unreadable }: ReadBlock, now: number): KeptDelivery[] => {
-    for (const one of unreadable) quarantine.run({ ...one, number, hash, now });
-    return deliveries.keep(found);
+  /**
+   * Stores a block's deliveries, many in several transactions, and calls `finish` in the last one. A kill between two
+   * repeats nothing: the block is read again, and each event is kept once. Null as soon as `isOpen` returns false.
+   */
+  const store = async (
+    { number, hash, deliveries: found, unreadable }: ReadBlock,
+    now: number,
+    { isOpen, finish }: { isOpen(): boolean; finish(): void },
+  ): Promise<KeptDelivery[] | null> => {
+    const kept: KeptDelivery[] = [];
+    for (let from = 0; ; from += SLICE) {
+      const isLast = from + SLICE >= found.length;
+      const isStored = db.transaction(() => {
+        // In another turn of the loop the chain may have been reorganized.
+        if (!isOpen() || (from > 0 && hashAt.get(number)?.hash !== hash)) return false;
+        replaceBlock(number, hash);
+        kept.push(...deliveries.keep(found.slice(from, from + SLICE)));
+        deliveries.prune(state.get()!.nextBlock - REMEMBERED_BLOCKS);
+        if (!isLast) return true;
+        for (const one of unreadable) quarantine.run({ ...one, number, hash, now });
+        finish();
+        return true;
+      })();
+      if (!isStored) return null;
+      if (isLast) return kept;
+      await nextTurn();
+    }
+  };
+  /** Remembers a block; one that was stored in part at its height, before a kill, has left the chain. */
+  const replaceBlock = (number: number, hash: string): void => {
+    const other = hashAt.get(number)?.hash;
+    if (other === hash) return;
+    if (other !== undefined) leave(number, other);
+    remember.run(hash, number);
+  };
+  const leave = (number: number, hash: string): void => {
+    db.prepare('UPDATE blocks SET is_canonical = 0 WHERE number = ?').run(number);
+    deliveries.orphan(hash);
   };
 
   return {
@@ -127,19 +163,17 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
         prune(header.number);
       })(),
     record: (block, now) =>
-      db.transaction(() => {
-        if (state.get()?.nextBlock !== block.number) return null;
-        moveTo.run(block.number + 1, block.time);
-        gaps.cut(block.number);
-        remember.run(block.hash, block.number);
-        if (block.tracesMissing !== null) gaps.add('traces', block.number, block.number, block.tracesMissing, now);
-        const kept = store(block, now);
-        if (block.number % 16 === 0) {
+      store(block, now, {
+        isOpen: () => state.get()?.nextBlock === block.number,
+        finish() {
+          moveTo.run(block.number + 1, block.time);
+          gaps.cut(block.number);
+          if (block.tracesMissing !== null) gaps.add('traces', block.number, block.number, block.tracesMissing, now);
+          if (block.number % 16 !== 0) return;
           prune(block.number);
-          deliveries.prune(block.number - REMEMBERED_BLOCKS, now - FAILED_KEPT_MS);
-        }
-        return kept;
-      })(),
+          deliveries.pruneFailed(now - FAILED_KEPT_MS);
+        },
+      }),
     miss: (first, last, reason, now) =>
       db.transaction(() => {
         if (state.get()?.nextBlock !== first) return false;
@@ -148,17 +182,18 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
         gaps.add('block', first, last, reason, now);
         return true;
       })(),
-    fill: (part, block, now) =>
-      db.transaction(() => {
-        const known = hashAt.get(block.number)?.hash;
-        const isOther = part === 'traces' && known !== undefined && known !== block.hash;
-        if (isOther || !gaps.close(part, block.number)) return null;
-        if (part === 'block') remember.run(block.hash, block.number);
-        if (part === 'block' && block.tracesMissing !== null) {
-          gaps.add('traces', block.number, block.number, block.tracesMissing, now);
-        }
-        return store(block, now);
-      })(),
+    async fill(part, block, now) {
+      const { number, hash, tracesMissing } = block;
+      const known = hashAt.get(number)?.hash;
+      if (part === 'traces' && known !== undefined && known !== hash) return null;
+      return await store(block, now, {
+        isOpen: () => gaps.has(part, number),
+        finish() {
+          gaps.close(part, number);
+          if (part === 'block' && tracesMissing !== null) gaps.add('traces', number, number, tracesMissing, now);
+        },
+      });
+    },
     rewind: (number) =>
       db.transaction(() => {
         const gone = db

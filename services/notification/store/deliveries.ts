@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { createNewDeliveryStore, type NewDeliveryStore } from './new-deliveries.ts';
+import { createNewDeliveryStore, type NewDeliveryStore, SLICE } from './new-deliveries.ts';
 import { createOutboxStore, type OutboxStore } from './outbox.ts';
 import { createWaitingStore, type WaitingStore } from './waiting.ts';
 import { createWithdrawalStore, type WithdrawalStore } from './withdrawals.ts';
@@ -11,8 +11,10 @@ import { createWithdrawalStore, type WithdrawalStore } from './withdrawals.ts';
  * chain `dropped` (never sent), `orphaned` (sent), `withdrawn` and `moved`.
  */
 export interface DeliveryStore extends NewDeliveryStore, WaitingStore, OutboxStore, WithdrawalStore {
-  /** Forgets finished deliveries of blocks below a height. */
-  prune(below: number, failedBefore: number): void;
+  /** Forgets finished deliveries of blocks below a height, some at a time. Call in a transaction. */
+  prune(below: number): void;
+  /** Forgets deliveries that failed before a time, some at a time. Call in a transaction. */
+  pruneFailed(before: number): void;
   /** How many wait or are being sent. */
   countPending(): number;
   /** How many there are, by webhook and state. */
@@ -21,18 +23,21 @@ export interface DeliveryStore extends NewDeliveryStore, WaitingStore, OutboxSto
 
 /** Creates the part of the store that keeps deliveries. */
 export function createDeliveryStore(db: Database.Database): DeliveryStore {
+  const pruneDone = db.prepare<[number]>(
+    `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_done
+     WHERE state IN ('delivered', 'dropped', 'orphaned', 'withdrawn', 'moved') AND block_number < ? LIMIT ${2 * SLICE})`,
+  );
+  const pruneFailed = db.prepare<[number]>(
+    `DELETE FROM deliveries WHERE id IN
+     (SELECT id FROM deliveries WHERE state = 'failed' AND ended_at < ? LIMIT ${2 * SLICE})`,
+  );
   return {
     ...createNewDeliveryStore(db),
     ...createWaitingStore(db),
     ...createOutboxStore(db),
     ...createWithdrawalStore(db),
-    prune(below, failedBefore) {
-      db.prepare(
-        `DELETE FROM deliveries INDEXED BY deliveries_done
-         WHERE state IN ('delivered', 'dropped', 'orphaned', 'withdrawn', 'moved') AND block_number < ?`,
-      ).run(below);
-      db.prepare("DELETE FROM deliveries WHERE state = 'failed' AND ended_at < ?").run(failedBefore);
-    },
+    prune: (below) => void pruneDone.run(below),
+    pruneFailed: (before) => void pruneFailed.run(before),
     countPending: () =>
       db
         .prepare<[], { count: number }>(

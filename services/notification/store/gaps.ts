@@ -19,8 +19,10 @@ export interface Gap {
 export interface GapStore {
   /** Notes missing blocks; they join a gap that ends right before them. Call in a transaction. */
   add(part: GapPart, first: number, last: number, reason: string, now: number): void;
-  /** Takes one block out of its gap, which may leave two; returns whether it was in one. Call in a transaction. */
-  close(part: GapPart, number: number): boolean;
+  /** Whether a block is in a gap. */
+  has(part: GapPart, number: number): boolean;
+  /** Takes one block out of its gap, which may leave two. Call in a transaction. */
+  close(part: GapPart, number: number): void;
   /** Forgets gaps from a height on. Call in a transaction. */
   cut(next: number): void;
   /** Puts a gap off until `retryAt`. */
@@ -34,6 +36,9 @@ export interface GapStore {
 
 /** Creates the part of the store that keeps gaps. */
 export function createGapStore(db: Database.Database): GapStore {
+  const around = db.prepare<{ part: string; number: number }, Gap>(
+    'SELECT *, retry_at AS retryAt FROM gaps WHERE part = :part AND first <= :number AND last >= :number',
+  );
   return {
     add(part, first, last, reason, now) {
       const joined = db
@@ -49,18 +54,14 @@ export function createGapStore(db: Database.Database): GapStore {
         );
       }
     },
+    has: (part, number) => around.get({ part, number }) !== undefined,
     close(part, number) {
-      const gap = db
-        .prepare<{ part: string; number: number }, Gap>(
-          'SELECT *, retry_at AS retryAt FROM gaps WHERE part = :part AND first <= :number AND last >= :number',
-        )
-        .get({ part, number });
-      if (gap === undefined) return false;
+      const gap = around.get({ part, number });
+      if (gap === undefined) return;
       db.prepare('DELETE FROM gaps WHERE part = ? AND first = ?').run(part, gap.first);
       const again = db.prepare('INSERT INTO gaps VALUES (:part, :first, :last, :reason, :since, :attempts, :retryAt)');
       if (gap.first < number) again.run({ ...gap, last: number - 1 });
       if (gap.last > number) again.run({ ...gap, first: number + 1 });
-      return true;
     },
     cut(next) {
       db.prepare('DELETE FROM gaps WHERE first >= ?').run(next);

@@ -15,6 +15,12 @@ export interface NotificationStore {
   deliveries: DeliveryStore;
   replays: ReplayStore;
   tokens: TokenStore;
+  /**
+   * Runs every function in one transaction, which waits for the disk once; one that throws undoes only its own changes.
+   *
+   * @throws when the transaction cannot be written.
+   */
+  together<Result>(works: readonly (() => Result)[]): ({ result: Result } | { error: Error })[];
   /** Gives freed pages back to the disk, a few megabytes at a time. */
   shrink(): void;
   close(): void;
@@ -39,6 +45,16 @@ export function openStore(dir: string): NotificationStore {
     deliveries,
     replays: createReplayStore(db, deliveries),
     tokens: createTokenStore(db),
+    together: (works) =>
+      db.transaction(() =>
+        works.map((work) => {
+          try {
+            return { result: db.transaction(work)() };
+          } catch (error) {
+            return { error: error as Error };
+          }
+        }),
+      )(),
     shrink() {
       db.pragma(`incremental_vacuum(${SHRINK_PAGES})`);
     },

@@ -41,6 +41,9 @@ export interface NewDeliveryStore {
   keep(deliveries: readonly NewDelivery[]): KeptDelivery[];
 }
 
+/** How many deliveries one transaction changes: nothing else runs meanwhile. */
+export const SLICE = 500;
+
 const INSERT = `INSERT INTO deliveries
   (webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key, transfer_key, place, matched, replay,
    moved_from, state, confirm_at, token, draft, body, turn, due_at)

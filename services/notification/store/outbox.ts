@@ -72,6 +72,19 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
   const full = db.prepare<[number], Delivery>(
     `SELECT ${COLUMNS} FROM deliveries JOIN webhooks ON webhooks.id = webhook_id WHERE deliveries.id = ?`,
   );
+  const nextDueAt = db.prepare<[string], { dueAt: number | null }>(
+    "SELECT min(due_at) AS dueAt FROM deliveries INDEXED BY deliveries_due_at WHERE state = 'pending' AND webhook_id = ?",
+  );
+  // Even without a 200 the event may have arrived, and its block may have left the chain during the attempt.
+  const postpone = db.prepare<[number, number, number, string | null, number]>(
+    `UPDATE deliveries SET attempts = ?, repeats = ?, due_at = ?, error = ?,
+       state = CASE state WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,
+  );
+  // A block that left the chain during the attempt: the event arrived all the same, and may be withdrawn.
+  const deliver = db.prepare<[number, number, number]>(
+    `UPDATE deliveries SET delivered_at = ?, ended_at = ?, error = NULL,
+       state = CASE state WHEN 'pending' THEN 'delivered' WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,
+  );
 
   return {
     dueWebhooks: () =>
@@ -81,12 +94,7 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
            WHERE state = 'pending' GROUP BY webhook_id`,
         )
         .all(),
-    nextDueAt: (webhookId) =>
-      db
-        .prepare<[string], { dueAt: number | null }>(
-          "SELECT min(due_at) AS dueAt FROM deliveries INDEXED BY deliveries_due_at WHERE state = 'pending' AND webhook_id = ?",
-        )
-        .get(webhookId)?.dueAt ?? undefined,
+    nextDueAt: (webhookId) => nextDueAt.get(webhookId)?.dueAt ?? undefined,
     nextDue(webhookId, now, { skip = 0, under = [] } = {}) {
       let left = skip;
       for (const turn of TURNS) {
@@ -103,19 +111,9 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
         )
         .get(webhookId, now)!.count,
     postpone(id, { attempts, repeats, dueAt, error = null }) {
-      // Even without a 200 the event may have arrived, and its block may have left the chain during the attempt.
-      db.prepare(
-        `UPDATE deliveries SET attempts = ?, repeats = ?, due_at = ?, error = ?,
-           state = CASE state WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,
-      ).run(attempts, repeats, dueAt, error, id);
+      postpone.run(attempts, repeats, dueAt, error, id);
     },
-    deliver(id, now) {
-      // A block that left the chain during the attempt: the event arrived all the same, and may be withdrawn.
-      db.prepare(
-        `UPDATE deliveries SET delivered_at = ?, ended_at = ?, error = NULL,
-           state = CASE state WHEN 'pending' THEN 'delivered' WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,
-      ).run(now, now, id);
-    },
+    deliver: (id, now) => void deliver.run(now, now, id),
     fail(id, now, error, attempts) {
       db.prepare(
         "UPDATE deliveries SET state = 'failed', ended_at = ?, error = ?, attempts = ? WHERE id = ? AND state = 'pending'",

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
+import { SLICE } from './new-deliveries.ts';
 import type { Delivery } from './outbox.ts';
 
 /** A delivery whose body is complete. */
@@ -20,11 +22,18 @@ export interface WaitingStore {
   /** The tokens that deliveries wait for. */
   unnamedTokens(): string[];
   /** Completes the deliveries of a token; `render` returns null for those that their webhook does not want. */
-  name(token: string, render: (draft: string) => string | null): CompletedDelivery[];
+  name(token: string, render: (draft: string) => string | null): Promise<CompletedDelivery[]>;
 }
 
 /** Creates the part of the store that holds deliveries back until they can be sent. */
 export function createWaitingStore(db: Database.Database): WaitingStore {
+  const unnamed = db.prepare<[string], CompletedDelivery & { draft: string }>(
+    `SELECT id, webhook_id AS webhookId, project_id AS projectId, tx_hash AS txHash, block_number AS blockNumber, draft
+     FROM deliveries WHERE state = 'waiting' AND body IS NULL AND token = ? LIMIT ${SLICE}`,
+  );
+  const complete = db.prepare<[string, number]>('UPDATE deliveries SET body = ?, draft = NULL WHERE id = ?');
+  const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
+
   return {
     release({ head, safe, finalized }, now) {
       const rows = db
@@ -48,25 +57,25 @@ export function createWaitingStore(db: Database.Database): WaitingStore {
         )
         .all()
         .map(({ token }) => token),
-    name: (token, render) =>
-      db.transaction(() => {
-        const rows = db
-          .prepare<[string], CompletedDelivery & { draft: string }>(
-            `SELECT id, webhook_id AS webhookId, project_id AS projectId, tx_hash AS txHash, block_number AS blockNumber, draft
-             FROM deliveries WHERE state = 'waiting' AND body IS NULL AND token = ?`,
-          )
-          .all(token);
-        const complete = db.prepare<[string, number]>('UPDATE deliveries SET body = ?, draft = NULL WHERE id = ?');
-        const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
-        return rows.flatMap(({ draft, ...row }) => {
-          const body = render(draft);
-          if (body === null) {
-            remove.run(row.id);
-            return [];
+    async name(token, render) {
+      const completed: CompletedDelivery[] = [];
+      for (;;) {
+        const count = db.transaction(() => {
+          const rows = unnamed.all(token);
+          for (const { draft, ...row } of rows) {
+            const body = render(draft);
+            if (body === null) {
+              remove.run(row.id);
+              continue;
+            }
+            complete.run(body, row.id);
+            completed.push({ ...row, body });
           }
-          complete.run(body, row.id);
-          return [{ ...row, body }];
-        });
-      })(),
+          return rows.length;
+        })();
+        if (count < SLICE) return completed;
+        await nextTurn();
+      }
+    },
   };
 }

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createCommits } from '../../services/notification/commits.ts';
+import type { ReadBlock } from '../../services/notification/store/chain.ts';
+import { type NotificationStore, openStore } from '../../services/notification/store/index.ts';
+import { temporaryFolder } from './harness.ts';
+
+/** Blocks with more deliveries than one transaction stores. */
+
+const COUNT = 1_200;
+let folder: ReturnType<typeof temporaryFolder>;
+let store: NotificationStore;
+let webhookId: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  store = openStore(folder.dir);
+  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
+  const receiver = { projectId: 'harbor', url: 'http://127.0.0.1', eventType: 'ALL' } as const;
+  webhookId = store.webhooks.create({ ...receiver, ...settings }).id;
+  store.chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+});
+afterEach(() => {
+  store.close();
+  folder.remove();
+});
+
+const blockOf = (hash: string, more: Partial<ReadBlock['deliveries'][number]> = {}): ReadBlock => ({
+  number: 3,
+  hash,
+  time: 0,
+  unreadable: [],
+  tracesMissing: null,
+  deliveries: Array.from({ length: COUNT }, (_, at) => ({
+    webhookId,
+    projectId: 'harbor',
+    txHash: `${hash} ${at}`,
+    blockNumber: 3,
+    blockHash: hash,
+    blockTime: 0,
+    eventKey: String(at),
+    transferKey: '',
+    place: 'log:0',
+    matched: null,
+    confirmAt: null,
+    body: '{}',
+    draft: null,
+    token: null,
+    turn: 0,
+    dueAt: 0,
+    ...more,
+  })),
+});
+const states = () => Object.fromEntries(store.deliveries.countByState().map(({ state, count }) => [state, count]));
+
+it('lets other work run while it stores thousands of deliveries', async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    if (states().pending !== COUNT) setImmediate(count);
+  };
+  setImmediate(count);
+  const kept = await store.chain.record(blockOf('three'), 0);
+  expect([kept!.length, states()]).toEqual([COUNT, { pending: COUNT }]);
+  expect(turns).toBeGreaterThan(1);
+  expect(store.chain.state()!.nextBlock).toBe(4);
+});
+
+it('stores the rest of a block after a kill, each event once', async () => {
+  void store.chain.record(blockOf('three'), 0).catch(() => undefined);
+  store.close();
+  store = openStore(folder.dir);
+  expect([states().pending! < COUNT, store.chain.state()!.nextBlock]).toEqual([true, 3]);
+  await store.chain.record(blockOf('three'), 0);
+  expect(states()).toEqual({ pending: COUNT });
+});
+
+it('sends nothing of a block that was stored in part and left the chain before it was read again', async () => {
+  void store.chain.record(blockOf('three'), 0).catch(() => undefined);
+  store.close();
+  store = openStore(folder.dir);
+  const part = states().pending!;
+  await store.chain.record(blockOf('other three'), 0);
+  expect(states()).toEqual({ dropped: part, pending: COUNT });
+});
+
+it('stops storing a block that leaves the chain meanwhile', async () => {
+  const stored = store.chain.record(blockOf('three'), 0);
+  store.chain.rewind(2);
+  expect(await stored).toBeNull();
+  expect(states().pending).toBeUndefined();
+});
+
+it('completes the deliveries of a token while other work runs', async () => {
+  await store.chain.record(blockOf('three', { body: null, draft: '{}', token: '0xa' }), 0);
+  const completed = store.deliveries.name('0xa', () => '{"named":true}');
+  expect(store.deliveries.unnamedTokens()).toEqual(['0xa']);
+  expect(await completed).toHaveLength(COUNT);
+  expect(store.deliveries.unnamedTokens()).toEqual([]);
+});
+
+it('forgets finished deliveries bit by bit, more than are added', async () => {
+  await store.chain.record(blockOf('three'), 0);
+  for (let id = 1; id <= COUNT; id++) store.deliveries.deliver(id, 0);
+  store.chain.skipTo(300, { number: 299, hash: 'late', time: 0 });
+  const empty = { deliveries: [], unreadable: [], time: 0, tracesMissing: null };
+  await store.chain.record({ ...empty, number: 300, hash: '300' }, 0);
+  expect(states().delivered).toBe(COUNT - 1_000);
+  await store.chain.record({ ...empty, number: 301, hash: '301' }, 0);
+  expect(states()).toEqual({});
+});
+
+it('writes what comes at the same time together, and a failure undoes only its own changes', async () => {
+  await store.chain.record(blockOf('three'), 0);
+  const { commit } = createCommits(store);
+  const failed = commit(() => {
+    store.deliveries.deliver(1, 0);
+    throw new Error('not this one');
+  });
+  const fine = commit(() => {
+    store.deliveries.deliver(2, 0);
+    return 'fine';
+  });
+  await expect(failed).rejects.toThrow('not this one');
+  expect(await fine).toBe('fine');
+  expect(states()).toEqual({ pending: COUNT - 1, delivered: 1 });
+});
