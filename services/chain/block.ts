@@ -71,6 +71,9 @@ async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | n
     const filter = { blockHash: block.hash, ...(hasBloom(block) ? {} : { topics: [READ_TOPICS] }) };
     const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (answer: NodeLog[] | null) => {
       if (!Array.isArray(answer)) throw new NodeUnreachable('The node does not have these logs');
+      if (!answer.every((log) => isOf(block, log ?? {}))) {
+        throw new NodeUnreachable('The node returned logs of another block');
+      }
       if (proveLogs(block, answer) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
     });
     return transferLogs(logs);
@@ -107,6 +110,9 @@ export async function readReceipts(
     if (hash === undefined) return;
     const accept = (receipt: NodeReceipt | null) => {
       if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
+      if (receipt.transactionHash?.toLowerCase() !== hash.toLowerCase()) {
+        throw new NodeUnreachable(`The node returned another receipt than that of ${hash}`);
+      }
       if (isOf(block, receipt)) return;
       throw new NodeUnreachable(`The node returned the receipt of ${hash} in another block`);
     };

@@ -95,6 +95,7 @@ export interface NodeLog {
   topics: Hex[];
   data: Hex;
   transactionHash: Hex;
+  blockHash?: Hex | null;
   logIndex: Hex;
   /** true: of a block that is no longer part of the chain. */
   removed?: boolean;

@@ -358,6 +358,42 @@ describe.skipIf(!hasAnvil)('over a chain with anvil', () => {
     await close();
   });
 
+  it('does not take logs of another block, although they fit its Bloom filter', async () => {
+    const { node, values, close } = await start(['eth_getBlockReceipts']);
+    await pay(7n, 'erc20');
+    expect(await values()).toEqual(['7']);
+    let earlier: object[] = [];
+    node.change('eth_getLogs', (logs: object[]) => {
+      const stale = earlier;
+      earlier = logs;
+      return stale.length > 0 ? stale : logs;
+    });
+    await pay(8n, 'erc20');
+    await pay(9n, 'erc20');
+    expect(await values()).toEqual(['7', '8', '9']);
+    await close();
+  });
+
+  it('does not take the receipt of another transaction in the same block', async () => {
+    const { node, values, close } = await start(['eth_getBlockReceipts']);
+    const rpc = rpcOf(here.chain.rpcUrl);
+    const { Alice, Payroll } = here.chain.wallets;
+    const transaction = { from: Alice, gas: '0x30d40' };
+    const failing = await rpc<string>('eth_sendTransaction', [{ ...transaction, data: '0xfe' }]);
+    await rpc('eth_sendTransaction', [{ ...transaction, to: Payroll, value: '0x5' }]);
+    await rpc('evm_mine');
+    const reverted = await rpc('eth_getTransactionReceipt', [failing]);
+    let isFirst = true;
+    node.change('eth_getTransactionReceipt', (receipt) => {
+      const given = isFirst ? reverted : receipt;
+      isFirst = false;
+      return given;
+    });
+    await expect(values()).rejects.toThrow(/another receipt/);
+    expect(await values()).toEqual(['5']);
+    await close();
+  });
+
   it('notices receipts that lack a log by the Bloom filter of their block', async () => {
     const { node, values, close } = await start();
     node.change('eth_getBlockReceipts', (receipts: object[]) => receipts.map((one) => ({ ...one, logs: [] })));
