@@ -1,7 +1,7 @@
 import { type Hex, isAddress, isHash, numberToHex } from 'viem';
 import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
 import type { Profile } from './profiles.ts';
-import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions } from './proof.ts';
+import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions, proveWithdrawals } from './proof.ts';
 import type { CoinMove } from './traces.ts';
 import {
   internalTransfers,
@@ -32,8 +32,12 @@ export interface Unreadable {
 /** Everything that may be a transfer on some chain. */
 const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS];
 
-/** Reads one block, checked against its transactions root. @throws when no node has it. */
-export async function readBlock(node: Node, number: number): Promise<NodeBlock> {
+/** Reads one block, checked against its roots. @throws when no node has it. */
+export async function readBlock(
+  node: Node,
+  number: number,
+  { withdrawals }: Partial<Profile> = {},
+): Promise<NodeBlock> {
   return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
     if (block === null) throw new NodeUnreachable(`The node does not have block ${number}`);
     if (Number(block.number) !== number || typeof block.hash !== 'string') {
@@ -42,6 +46,9 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
     if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
     if (proveTransactions(block) === 'contradicted') {
       throw new NodeUnreachable(`The node returned only some transactions of block ${number}`);
+    }
+    if (withdrawals === 'proven coins' && proveWithdrawals(block) === 'contradicted') {
+      throw new NodeUnreachable(`The node returned only some withdrawals of block ${number}`);
     }
   });
 }
@@ -197,7 +204,9 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
       return profile.coinContract === null ? nativeTransfers(transaction) : [];
     });
   }
-  collect(found, 'transaction', block.withdrawals, null, () => withdrawalTransfers(block));
+  if (profile.withdrawals !== 'other') {
+    collect(found, 'transaction', block.withdrawals, null, () => withdrawalTransfers(block));
+  }
   for (const log of logs) {
     collect(found, 'log', log, log?.transactionHash, () => {
       if (!isAddress(log.address, { strict: false })) throw new Error("its contract's address is not 20 bytes");

@@ -56,6 +56,7 @@ export interface NodeTransaction {
 /** A payment of the consensus layer that no transaction makes (EIP-4895); `amount` in gwei. */
 export interface NodeWithdrawal {
   index: Hex;
+  validatorIndex?: Hex;
   address: Hex;
   amount: Hex;
 }
@@ -77,6 +78,7 @@ export interface NodeBlock extends NodeHeader {
   receiptsRoot?: Hex;
   transactions: NodeTransaction[];
   withdrawals?: NodeWithdrawal[];
+  withdrawalsRoot?: Hex;
 }
 
 /**

@@ -18,6 +18,11 @@ export interface Profile {
   feeCollectors: readonly Hex[];
   /** Contracts that write Deposit and Withdrawal, and no Transfer, when coins are wrapped. */
   wrappers: readonly Hex[];
+  /**
+   * Whether the consensus layer's payments in a block are coins (`other`: they are another asset), and whether their root
+   * proves them. On other chains the same field may hold another root.
+   */
+  withdrawals: 'coins' | 'proven coins' | 'other';
 }
 
 const ORDINARY: Profile = {
@@ -28,8 +33,12 @@ const ORDINARY: Profile = {
   coinContract: null,
   feeCollectors: [],
   wrappers: [],
+  withdrawals: 'coins',
 };
 
+const ETHEREUM: Partial<Profile> = { name: 'ethereum', withdrawals: 'proven coins' };
+/** Withdrawals on Gnosis pay the staked token, GNO. */
+const GNOSIS: Partial<Profile> = { name: 'gnosis', withdrawals: 'other' };
 const DEVELOPMENT: Partial<Profile> = { name: 'development', isDevelopment: true };
 const OP_STACK: Partial<Profile> = { name: 'op-stack', wrappers: ['0x4200000000000000000000000000000000000006'] };
 /** Moves of the chain itself around a transaction; others are fees that come and go. */
@@ -45,10 +54,10 @@ const ZKSYNC: Partial<Profile> = {
 const POLYGON: Partial<Profile> = { name: 'polygon', hasUnlistedLogs: true, traces: { hasUnlisted: true } };
 
 const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
-  '1': { name: 'ethereum', wrappers: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'] },
+  '1': { ...ETHEREUM, wrappers: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'] },
   '10': OP_STACK,
   '56': { name: 'bsc', wrappers: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'] },
-  '100': { name: 'gnosis', wrappers: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'] },
+  '100': { ...GNOSIS, wrappers: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'] },
   '130': OP_STACK,
   '137': { ...POLYGON, wrappers: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'] },
   '252': OP_STACK,
@@ -58,6 +67,8 @@ const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   '1135': OP_STACK,
   '1337': DEVELOPMENT,
   '8453': OP_STACK,
+  '10200': GNOSIS,
+  '17000': ETHEREUM,
   '31337': DEVELOPMENT,
   '34443': OP_STACK,
   '42161': ARBITRUM,
@@ -66,7 +77,9 @@ const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   '80002': POLYGON,
   '84532': OP_STACK,
   '421614': ARBITRUM,
+  '560048': ETHEREUM,
   '7777777': OP_STACK,
+  '11155111': ETHEREUM,
   '11155420': OP_STACK,
 };
 

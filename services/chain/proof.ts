@@ -1,5 +1,5 @@
 import { concat, type Hex, hexToBytes, isHex, keccak256, toBytes, toHex, toRlp } from 'viem';
-import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from './node.ts';
+import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction, NodeWithdrawal } from './node.ts';
 
 /** Whether an answer matches its block's roots and filter; `unknown` where this cannot be computed. */
 export type Proof = 'proven' | 'contradicted' | 'unknown';
@@ -17,6 +17,14 @@ export function proveTransactions({ transactions, transactionsRoot }: NodeBlock)
     encoded.push(bytes);
   }
   return trieRoot(encoded) === transactionsRoot.toLowerCase() ? 'proven' : 'contradicted';
+}
+
+/** Compares the consensus layer's payments of a block with their root. Some chains use that field for another root. */
+export function proveWithdrawals({ withdrawals = [], withdrawalsRoot }: NodeBlock): Proof {
+  if (!isHash(withdrawalsRoot)) return 'unknown';
+  const encoded = attempt(() => withdrawals.map(encodedWithdrawal));
+  if (encoded === undefined) return 'unknown';
+  return trieRoot(encoded) === withdrawalsRoot.toLowerCase() ? 'proven' : 'contradicted';
 }
 
 /** Compares all receipts of a block, in order, with its receipts root; a wrong root may also be a chain's own encoding. */
@@ -130,6 +138,10 @@ function authorizations(list: unknown): Hex[][] {
     integer(r),
     integer(s),
   ]);
+}
+
+function encodedWithdrawal({ index, validatorIndex, address, amount }: NodeWithdrawal): Hex {
+  return toRlp([integer(index), integer(validatorIndex), address, integer(amount)]);
 }
 
 function encodedReceipt({ type = '0x0', status, root, cumulativeGasUsed, logsBloom, logs }: NodeReceipt): Hex {

@@ -75,7 +75,7 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
   };
 
   const fresh = async (number: number): Promise<NodeBlock> => {
-    const block = await readBlock(node, number);
+    const block = await readBlock(node, number, profile());
     await node.confirm(block);
     return block;
   };
