@@ -82,7 +82,11 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryCon
   const sent = alerts.filter(({ state }) => state === 'sent');
   if (alerts.length > 0 && sent.length === 0) return t('why.notYet');
   if (sent.length === 0) return t('why.notPosted');
-  const matched = decisions.filter(({ outcome, address }) => outcome === 'matched' && address !== null);
+  // In other channels it may still wait, for example for a digest.
+  const posted = new Set(sent.map(({ channelId }) => channelId));
+  const matched = decisions.filter(
+    ({ outcome, address, channelId }) => outcome === 'matched' && address !== null && posted.has(channelId),
+  );
   const names = matched.map(({ subscription: id, address, label }) =>
     t('why.numbered', { name: asName(label ?? labels.get(address!), shortAddress(address!), 60), id }),
   );

@@ -75,6 +75,12 @@ it('explains that an alert waits because all channels of the server wait togethe
   expect(await why(hash)).toMatch(/On hold: Discord rejected several of my messages in this server.*<t:90:R>/);
 });
 
+it('names only the subscriptions that posted, not one whose alert still waits for its digest', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
+  expect(await why(await receive())).toMatch(/^Posted because Treasury \(#1\) watches this wallet/m);
+});
+
 it('explains until when an alert waits for a digest, and later that the digest counted it', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
   const hash = await receive();
