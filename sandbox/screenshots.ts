@@ -61,9 +61,13 @@ async function act(url: string, action: object): Promise<void> {
 const goTo = (page: Page, channel: string): Promise<void> =>
   page.locator('.channels li button', { hasText: channel }).first().click();
 
-/** Sends the transfers that the pictures show, in their order. */
+/** Sends the ten transfers that the pictures show, in their order. */
 async function stage(url: string): Promise<void> {
   const between = { from: 'Alice', to: 'Treasury' };
+  await act(url, { do: 'transfer', kind: 'erc20', from: 'Bob', to: 'Treasury', amount: '75' });
+  await act(url, { do: 'transfer', kind: 'native', from: 'Payroll', to: 'Carol', amount: '0.85' });
+  await act(url, { do: 'transfer', kind: 'native', from: 'Treasury', to: 'Grants', amount: '6' });
+  await act(url, { do: 'transfer', kind: 'erc20', from: 'Payroll', to: 'Bob', amount: '940' });
   await act(url, { do: 'transfer', kind: 'internal', from: 'Grants', to: 'Treasury', amount: '0.4' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Whale', to: 'Treasury', amount: '12.5' });
   await act(url, { do: 'transfer', kind: 'erc721', from: 'Treasury', to: 'Market' });
