@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { ConfigError, startError } from '../../errors.ts';
+import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { takeLock } from './lock.ts';
 import { migrations } from './migrations.ts';
@@ -10,10 +11,6 @@ import { migrations } from './migrations.ts';
 const BUSY_MS = 250;
 /** The same for a tool beside a running bot. */
 const BESIDE_BUSY_MS = 10_000;
-/** Changed pages after which old-data deletion runs a checkpoint. */
-const FORGETTING_PAGES = 200;
-/** The log (WAL) usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
-const LOG_BYTES = 8 * 1024 * 1024;
 
 /** Error codes for a file that is not a database or not writable. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
@@ -60,8 +57,8 @@ function openLocked(file: string, lock: Database.Database, report: MigrationRepo
     // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
     db.pragma('synchronous = FULL');
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
-    db.pragma(`journal_size_limit = ${LOG_BYTES}`);
     assertSound(db, file);
+    setCheckpoints(db);
     // A migration that rebuilds a table drops the old one. That must not delete rows that reference it.
     db.pragma('foreign_keys = OFF');
     migrate(db, file, report);
@@ -118,19 +115,9 @@ export function unsynced<T>(db: Database.Database, run: () => T): T {
   }
 }
 
-/**
- * Runs one step of deleting old data, which is repeated after a power failure. It changes pages all over the file, so
- * frequent checkpoints keep each one short.
- */
-export function forgetting<T>(db: Database.Database, step: () => T): T {
-  const usual = Number(db.pragma('wal_autocheckpoint', { simple: true }));
-  db.exec(`PRAGMA wal_autocheckpoint = ${FORGETTING_PAGES}`);
-  try {
-    return unsynced(db, step);
-  } finally {
-    db.exec(`PRAGMA wal_autocheckpoint = ${usual}`);
-  }
-}
+/** Runs one step of deleting old data, which is repeated after a power failure. */
+export const forgetting = <T>(db: Database.Database, step: () => T): T =>
+  withShortCheckpoints(db, () => unsynced(db, step));
 
 /**
  * Opens the database file read-only, beside this process's writer, which created it and holds the lock. Never waits for
@@ -156,6 +143,7 @@ export function openBeside(file: string): Database.Database {
   }
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
+  setCheckpoints(db);
   return db;
 }
 

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { setCheckpoints } from './checkpoints.ts';
 import type { Answer, Call, Post } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
@@ -21,9 +22,13 @@ const groups: object = reads
 const maintenance = { copyTo: (target: string) => void db.prepare('VACUUM INTO ?').run(target) };
 const tables = { ...groups, file: maintenance } as Record<string, Record<string, (...args: unknown[]) => unknown>>;
 const opened = identify(file);
+/** How often the thread looks whether Litestream has begun to copy the database. */
+const LOOK_MS = 2_000;
+const looking = reads ? undefined : setInterval(look, LOOK_MS);
 
 port.on('message', (calls: Call[] | 'close') => {
   if (calls === 'close') {
+    clearInterval(looking);
     close();
     port.close();
     return;
@@ -33,6 +38,14 @@ port.on('message', (calls: Call[] | 'close') => {
   );
 });
 port.postMessage({ ready: true } satisfies Post);
+
+function look(): void {
+  try {
+    setCheckpoints(db);
+  } catch {
+    // The next call reports what is wrong with the file.
+  }
+}
 
 const alone = (calls: Call[]): Post => ({ answers: calls.map(run), syncMs: null });
 

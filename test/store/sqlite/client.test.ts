@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../../src/store/sqlite/client.ts';
+import { until } from '../../until.ts';
 
 async function openHere() {
   const directory = mkdtempSync(join(tmpdir(), 'client-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const opened = await openStore(join(directory, 'bot.sqlite'));
+  const file = join(directory, 'bot.sqlite');
+  const opened = await openStore(file);
   onTestFinished(opened.close);
-  return opened;
+  return { ...opened, file };
 }
 
 it('reads what was written as soon as the write has resolved', async () => {
@@ -18,6 +21,19 @@ it('reads what was written as soon as the write has resolved', async () => {
     await store.inbox.append([{ scope: 0, receivedAt: n, body: Buffer.from('{}') }]);
     expect((await store.metrics.backlog(0)).inbox.waiting).toBe(n);
   }
+});
+
+it('notices while it runs that Litestream has begun to copy the database, and leaves checkpoints to it', async () => {
+  const { store, file } = await openHere();
+  const litestream = new Database(file);
+  onTestFinished(() => void litestream.close());
+  litestream.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
+  const body = Buffer.alloc(2 ** 20);
+  // Its own checkpoint, after 4 MiB, starts the log again.
+  await until('the log exceeds 8 MiB', async () => {
+    await store.inbox.append([{ scope: 0, receivedAt: 1, body }]);
+    return statSync(`${file}-wal`).size > 8 * 2 ** 20;
+  });
 });
 
 it('rejects every call once it is closed', async () => {

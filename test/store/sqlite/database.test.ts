@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBeside, openDatabase, openReader, unsynced } from '../../../src/store/sqlite/database.ts';
+import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
+import { forgetting, openBeside, openDatabase, openReader, unsynced } from '../../../src/store/sqlite/database.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { migrations } from '../../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
@@ -91,6 +92,25 @@ describe('the database file', () => {
     append(3);
     expect(log()).toBeLessThanOrEqual(8);
     closeReader();
+    close();
+  });
+
+  it('leaves checkpoints and the length of the log to Litestream where that copies the database', () => {
+    const { db, close } = openDatabase(file);
+    db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
+    setCheckpoints(db);
+    const inbox = inboxTable(db);
+    const sizes = () => ['', '-wal'].map((end) => Math.floor(statSync(`${file}${end}`).size / 2 ** 20));
+    const append = (mebibytes: number) => {
+      for (let n = 0; n < mebibytes; n++) inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.alloc(2 ** 20) }]);
+    };
+    append(12);
+    forgetting(db, () => append(2));
+    expect(sizes()).toEqual([0, 14]);
+    db.pragma('wal_checkpoint(PASSIVE)');
+    append(1);
+    // What Litestream has not copied yet may be at the old end.
+    expect(sizes()).toEqual([14, 14]);
     close();
   });
 
