@@ -246,10 +246,14 @@ export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): st
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
 /** The same, for tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
-export function readDatabaseFile(environment: Environment): string {
-  const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
-  if (parsed.success) return databaseFile(parsed.data);
-  throw new ConfigError(parsed.error.issues.map(({ message }) => `DATABASE_URL: ${message}`).join('\n'));
+export const readDatabaseFile = (environment: Environment): string =>
+  databaseFile({ DATABASE_URL: readDatabaseUrl(environment.DATABASE_URL, 'DATABASE_URL') });
+
+/** A database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
+export function readDatabaseUrl(url: string | undefined, name: string): string {
+  const parsed = schema.pick({ DATABASE_URL: true }).safeParse({ DATABASE_URL: url });
+  if (parsed.success) return parsed.data.DATABASE_URL;
+  throw new ConfigError(parsed.error.issues.map(({ message }) => `${name}: ${message}`).join('\n'));
 }
 
 /** The folder for backups; undefined: next to the database. For the tools, which need nothing else. */

@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { readBackupFolder, readConfig, readDatabaseFile } from './config.ts';
+import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
 import { ConfigError, toolWords } from './errors.ts';
 import { backupTo } from './operator/backup.ts';
 import { discard, list, replay, show, withDeadLetters } from './operator/deadletters.ts';
+import { progressBar } from './operator/progress.ts';
 import { restoreFrom } from './operator/restore.ts';
 
 /** `npm run ledgerbell -- <command>`: what operators do with an installation. */
@@ -96,6 +97,25 @@ program
   .argument('<backup>', 'the copy; the database that it replaces is kept beside it')
   .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite.zst'))
   .action(async (backup: string) => print(await restoreFrom(database(), backup)));
+
+program
+  .command('move')
+  .description('copy everything from one database to an empty one, such as from SQLite to Postgres; stop the bot first')
+  .requiredOption('--from <url>', 'the present DATABASE_URL')
+  .requiredOption('--to <url>', 'the new one; it must be empty')
+  .addHelpText(
+    'after',
+    examples(
+      'ledgerbell -- move --from sqlite:data/ledgerbell.sqlite --to postgres://ledgerbell@db.example/ledgerbell',
+      'ledgerbell -- move --from postgres://ledgerbell@db.example/ledgerbell --to sqlite:data/back.sqlite',
+    ),
+  )
+  .action(async ({ from, to }: { from: string; to: string }) => {
+    const { move } = await import('./operator/move.ts');
+    const bar = progressBar(process.stderr);
+    const [source, target] = [readDatabaseUrl(from, '--from'), readDatabaseUrl(to, '--to')];
+    print(await move(source, target, bar.draw).finally(bar.end));
+  });
 
 const deadLetters = program
   .command('deadletters')

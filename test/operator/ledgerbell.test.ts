@@ -145,3 +145,34 @@ describe('ledgerbell', () => {
     });
   });
 });
+
+describe('ledgerbell move', () => {
+  it('copies a stopped bot’s data into an empty database, and refuses one that is not empty', async () => {
+    const { store, close } = await openStore(file);
+    await store.projects.addToken('token', 0, 1);
+    await close();
+    const target = `sqlite:${join(directory, 'new.sqlite')}`;
+    const first = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', target]);
+    expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Moved \d+ rows in 26 tables/) });
+    const moved = await openStore(join(directory, 'new.sqlite'));
+    expect(await moved.store.projects.tokens()).toEqual([{ token: 'token', scope: 0, retiring: false }]);
+    await moved.close();
+    const again = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', target]);
+    expect(again).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('is not empty: receiver_tokens'),
+    });
+  });
+
+  it('exits with 78 when a URL is wrong, and never prints a password', async () => {
+    const { code, stderr } = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', 'mysql://x']);
+    expect([code, stderr]).toEqual([78, expect.stringMatching(/^--to: must be sqlite: and a path, like/)]);
+    const away = await ledgerbell(['move', '--from', 'postgres://a:hidden@127.0.0.1:1/x', '--to', `sqlite:${file}`]);
+    expect([away.code, away.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The database cannot be reached: .*127\.0\.0\.1:1/),
+    ]);
+    expect(away.stderr).not.toContain('hidden');
+  });
+});

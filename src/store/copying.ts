@@ -1,0 +1,61 @@
+/** What moves from one engine to another, and how each engine's side of it looks. */
+
+/** Every table that moves, with its key. Tables that others refer to come first. */
+export const COPIED_TABLES = {
+  projects: 'id',
+  receiver_tokens: 'token',
+  webhook_names: 'guild_id, webhook_id',
+  inbox: 'id',
+  scope_usage: 'scope',
+  quarantine: 'id',
+  transfers: 'id',
+  deliveries: 'transfer_id, key',
+  decisions: 'id',
+  channels: 'channel_id',
+  batches: 'id',
+  alerts: 'id',
+  dead_letters: 'id',
+  subscriptions: 'id',
+  activity_stats: 'subscription_id',
+  token_mutes: 'guild_id, token',
+  labels: 'guild_id, address',
+  guilds: 'guild_id',
+  guild_removals: 'guild_id',
+  erasures: 'guild_id',
+  audit: 'id',
+  confirmations: 'id',
+  catalog: 'token',
+  counterparties: 'guild_id, address, ends, counterparty',
+  heads: 'scope, at',
+  meta: 'key',
+} as const;
+
+export type CopiedTable = keyof typeof COPIED_TABLES;
+
+export const TABLE_NAMES = Object.keys(COPIED_TABLES) as CopiedTable[];
+
+/** A value, alike for every engine: flags are 0 and 1, and text contains no NUL. */
+export type Value = string | number | Uint8Array | null;
+
+/** How many rows are read and written at once. */
+export const AT_ONCE = 500;
+
+/** A stopped installation's database, locked; everything happens in one transaction. */
+export interface CopySide extends AsyncDisposable {
+  /** How messages call it, without a password. */
+  name: string;
+  /** A table's columns, without those that this engine computes or needs for itself, sorted. */
+  columns(table: CopiedTable): Promise<string[]>;
+  count(table: CopiedTable): Promise<number>;
+  /** All rows in the order of the key, some at a time. */
+  rows(table: CopiedTable, columns: readonly string[]): AsyncIterable<Value[][]>;
+  insert(table: CopiedTable, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
+  /** The highest id that was ever given in each table with ids that are not given twice. */
+  lastIds(): Promise<Map<CopiedTable, number>>;
+  setLastIds(ids: ReadonlyMap<CopiedTable, number>): Promise<void>;
+  /** Without it, disposing undoes everything. */
+  commit(): Promise<void>;
+}
+
+/** Text as every engine can keep it. */
+export const withoutNul = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text);

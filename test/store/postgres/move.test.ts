@@ -1,0 +1,289 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { move } from '../../../src/operator/move.ts';
+import { progressBar } from '../../../src/operator/progress.ts';
+import { TABLE_NAMES } from '../../../src/store/copying.ts';
+import { openPostgresStore } from '../../../src/store/postgres/client.ts';
+import { openStore } from '../../../src/store/sqlite/client.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  ADA,
+  ALICE,
+  address,
+  BOB,
+  CHANNEL,
+  decision,
+  delivery,
+  freeze,
+  GUILD,
+  NOW,
+  newAlert,
+  notice,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  post,
+  quarantine,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  txHash,
+  USDC,
+} from '../contract/given.ts';
+import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
+
+let server: PostgresServer;
+let folder: string;
+let file: string;
+const fileUrl = (name: string): string => `sqlite:${join(folder, name)}`;
+
+/** Text that an engine could spoil: quotes, braces, backslashes, other scripts, emoji. */
+const HOSTILE = `O'Neil "{a,b}" \\x00 \\u0000 NULL ${String.fromCodePoint(0x1f680)} \u202e $1`;
+
+/** Stores something in every table, through the port. */
+async function fill(store: Store): Promise<void> {
+  const { id: subscription } = await subscribe(store, {
+    label: HOSTILE.slice(0, 32),
+    filters: { spam: true } as never,
+    watchSilence: true,
+    mention: `<@${BOB}>`,
+  });
+  await subscribe(store, { channelId: OTHER_CHANNEL, address: ALICE });
+  await store.subscriptions.mute(GUILD, [subscription], NOW + 1);
+  await store.subscriptions.muteToken(GUILD, USDC, NOW + 5);
+  await store.guilds.changeSettings(GUILD, { defaultChannel: CHANNEL, timezone: 'Europe/Berlin' });
+  const scope = await store.projects.save(
+    { guildId: GUILD, projectId: 'p', sealed: new Uint8Array([0, 255, 39, 92]), signed: true },
+    'first-token',
+    ADA,
+    NOW,
+  );
+  await store.projects.rotateToken(scope, 'second-token', NOW);
+  await store.projects.nameWebhook(GUILD, 'hook', HOSTILE);
+  await store.inbox.append([
+    { scope, receivedAt: NOW, body: Buffer.from([0, 1, 254, 255]), identity: { id: 'a' } as never },
+    { scope: 0, receivedAt: NOW, body: Buffer.from('{"a":"\0"}') },
+  ]);
+  await quarantine(store, ['x', Buffer.alloc(300, 0)], scope);
+  await store.routing.commit(
+    routed({
+      transfers: [
+        storedTransfer(1, {
+          transfer: { token: address(0x444), tokenName: 'a\0b', tokenSymbol: '\0' },
+          reorganised: true,
+        }),
+      ],
+      deliveries: [delivery(1, { owed: true, names: ['n'], minute: { a: 1 } as never })],
+      alerts: [
+        newAlert(1, { hold: 'daily', dueAt: NOW + 9 }),
+        newAlert(1, { channelId: '2001', guildId: OTHER_GUILD }),
+      ],
+      decisions: [decision(1, { subscription })],
+      stats: [{ subscription, events: 21, lastEventAt: NOW, gapMs: 1000 }],
+      learned: {
+        catalog: [
+          { token: USDC, cataloged: true, symbol: 'US\0DC', name: HOSTILE, checkedAt: NOW },
+          { token: ALICE, cataloged: null, symbol: null, name: null, checkedAt: NOW },
+        ],
+        counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW }],
+        nativeSymbol: 'ETH',
+        heads: [{ scope: 0, at: NOW, block: 7 }],
+      },
+    }),
+  );
+  await post(store, [2, 3]);
+  await send(store, {}, NOW + 1);
+  await post(store, [4], { now: NOW + 2 });
+  await store.outbox.deadLetter(await freeze(store, {}, NOW + 2), HOSTILE, NOW + 3);
+  await store.outbox.requestRerender([{ channelId: CHANNEL, reference: `reference-${NOW + 1}` }], NOW + 4);
+  await store.channels.setState(
+    { channelId: CHANNEL, state: 'parked', dueAt: NOW, attempts: 2, since: NOW, reason: '50013' },
+    notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL }),
+  );
+  await store.channels.guildRemoved('3000', NOW, NOW);
+  await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: { name: HOSTILE }, at: NOW });
+  const question = { guildId: GUILD, userId: ADA, action: 'x', detail: null, askedAt: NOW };
+  await store.confirmations.ask(question as never, 5);
+  await store.erasure.begin('4000');
+  await store.workTime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
+  // Numbers that were given and are gone: no later row may have them.
+  await store.outbox.unfreeze(await freezeMore(store));
+  await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
+}
+
+async function freezeMore(store: Store): Promise<number> {
+  await post(store, [5], { channelId: '1003', now: NOW + 5 });
+  return freeze(store, { channelId: '1003' }, NOW + 5);
+}
+
+/** What the port shows of it all. */
+const shown = async (store: Store) => ({
+  subscriptions: await store.subscriptions.list(GUILD),
+  labels: await store.labels.list(GUILD),
+  mutes: await store.subscriptions.tokenMutes(GUILD, NOW),
+  settings: await store.guilds.settings(GUILD),
+  projects: (await store.projects.all()).map((one) => ({ ...one, sealed: [...one.sealed] })),
+  tokens: await store.projects.tokens(),
+  webhooks: await store.projects.webhookNames(GUILD),
+  inbox: (await store.inbox.next(10)).map((row) => ({ ...row, isOpen: false })),
+  usage: await store.inbox.usage(),
+  quarantine: await store.quarantine.list(),
+  stories: await Promise.all([1, 2, 3, 4, 5].map((n) => store.history.transfers(GUILD, txHash(n), 0, NOW, 9))),
+  known: await store.tokens.known(GUILD),
+  deadLetters: await store.deadLetters.list(9),
+  work: await store.outbox.channelsWithWork(),
+  blocked: await store.channels.blocked(GUILD),
+  audit: await store.audit.page(GUILD, 0, 9),
+  removed: await store.erasure.removed(NOW + 1),
+  begun: await store.erasure.begun(),
+  workTime: await store.workTime.read(),
+  backlog: await store.metrics.backlog(NOW),
+});
+
+async function withStore<T>(url: string, act: (store: Store) => Promise<T>): Promise<T> {
+  const { store, close } = url.startsWith('sqlite:') ? await openStore(url.slice(7)) : await openPostgresStore(url);
+  try {
+    return await act(store);
+  } finally {
+    await close();
+  }
+}
+
+/** As JSON, with what Postgres keeps instead of NUL. */
+const text = (data: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(data, (_, value) => (typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value)),
+  );
+
+/** Every row of every table of a file. */
+function dump(url: string): Record<string, unknown[]> {
+  const db = new Database(url.slice(7), { readonly: true });
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
+  const rows = tables.map((name) => [name, db.prepare(`SELECT * FROM ${name} ORDER BY 1, 2`).all()] as const);
+  db.close();
+  return Object.fromEntries(rows);
+}
+
+describe.skipIf(isPostgresMissing())('moving an installation', () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ledgerbell-move-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    file = fileUrl('bot.sqlite');
+  });
+
+  it('moves every table to Postgres and back, so that the port shows the same and the file has the same rows', async () => {
+    await withStore(file, fill);
+    const before = dump(file);
+    expect(Object.keys(before).filter((table) => before[table]!.length === 0)).toEqual([]);
+    expect(TABLE_NAMES.toSorted()).toEqual(
+      Object.keys(before)
+        .filter((name) => name !== 'sqlite_sequence')
+        .sort(),
+    );
+    const url = await server.createDatabase();
+    expect(await move(file, url)).toMatch(
+      /^Moved \d+ rows in 26 tables from .*bot\.sqlite to postgres:\/\/.*\/test_\d+\.\n/,
+    );
+    expect(text(await withStore(url, shown))).toEqual(text(await withStore(file, shown)));
+    const back = fileUrl('back.sqlite');
+    await move(url, back);
+    expect(text(dump(back))).toEqual(text(before));
+  });
+
+  it('gives no number twice, also not one whose row was gone before', async () => {
+    const given = await withStore(file, async (store) => {
+      await fill(store);
+      const { id } = await subscribe(store, { address: address(10) });
+      await store.subscriptions.remove(GUILD, id);
+      return id;
+    });
+    const url = await server.createDatabase();
+    await move(file, url);
+    await withStore(url, async (store) => {
+      expect((await subscribe(store, { address: address(11) })).id).toBe(given + 1);
+      await post(store, [6], { now: NOW + 6 });
+    });
+    const back = fileUrl('back.sqlite');
+    await move(url, back);
+    await withStore(back, async (store) =>
+      expect((await subscribe(store, { address: address(12) })).id).toBe(given + 2),
+    );
+  });
+
+  it('refuses a target that is not empty and changes nothing there', async () => {
+    await withStore(file, fill);
+    const url = await server.createDatabase();
+    await withStore(url, (store) => store.projects.addToken('mine', 0, NOW));
+    await expect(move(file, url)).rejects.toThrow(/is not empty: receiver_tokens has 1 row\. Nothing was changed/);
+    expect(await withStore(url, (store) => store.projects.tokens())).toHaveLength(1);
+  });
+
+  it('leaves an empty target when it is interrupted, and succeeds when it is repeated', async () => {
+    await withStore(file, fill);
+    const url = await server.createDatabase();
+    const interrupted = move(file, url, (_done, _total, table) => {
+      if (table === 'confirmations') throw new Error('interrupted');
+    });
+    await expect(interrupted).rejects.toThrow('interrupted');
+    expect(await withStore(url, (store) => store.subscriptions.list(GUILD))).toEqual([]);
+    expect(await move(file, url)).toContain('same on both sides');
+  });
+
+  it('notices a row that is not the same in the target, and leaves the target empty', async () => {
+    await withStore(file, fill);
+    const url = await server.createDatabase();
+    await withStore(url, async () => undefined);
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query(`CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN NEW.detail := replace(NEW.detail, 'O', 'o'); RETURN NEW; END $$`);
+    await client.query('CREATE TRIGGER spoil BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION spoil()');
+    await client.end();
+    await expect(move(file, url)).rejects.toThrow(/^audit is not the same in postgres:.* Nothing was changed there\.$/);
+    expect(await withStore(url, (store) => store.subscriptions.list(GUILD))).toEqual([]);
+  });
+
+  it('refuses while a bot uses either database', async () => {
+    await withStore(file, fill);
+    const url = await server.createDatabase();
+    await withStore(file, async () => {
+      await expect(move(file, url)).rejects.toThrow('Another process is using');
+    });
+    await withStore(url, async (store) => {
+      await store.subscriptions.list(GUILD);
+      await expect(move(file, url)).rejects.toThrow(/Processes are using postgres:\/\/.* Stop every one of them first/);
+    });
+    expect(await move(file, url)).toContain('same on both sides');
+  });
+
+  it('refuses a source that does not exist, and the same database twice', async () => {
+    await expect(move(fileUrl('none.sqlite'), fileUrl('other.sqlite'))).rejects.toThrow('There is no database at');
+    const url = await server.createDatabase();
+    await expect(move(url, fileUrl('other.sqlite'))).rejects.toThrow('There is no Ledgerbell in postgres://');
+    await expect(move(url, url)).rejects.toThrow('name the same database');
+  });
+
+  it('draws a bar where a person watches, and nothing elsewhere', async () => {
+    await withStore(file, fill);
+    const drawn: string[] = [];
+    const bar = progressBar({ isTTY: true, columns: 60, write: (text) => drawn.push(text) });
+    const silent = progressBar({ write: () => expect.unreachable() });
+    await move(file, await server.createDatabase(), (...args) => {
+      bar.draw(...args);
+      silent.draw(...args);
+    });
+    bar.end();
+    expect(drawn.length).toBeGreaterThan(10);
+    expect(drawn.at(-2)).toMatch(/█{24}\] 100 % {2}meta$/);
+    expect(drawn.at(-1)).toBe('\r\x1b[K');
+  });
+});
