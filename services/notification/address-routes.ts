@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { getAddress } from 'viem';
+import { createCommits } from './commits.ts';
 import { linkNext, pageOf, type RouteParts, read, webhookOf } from './requests.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Webhook } from './store/webhooks.ts';
@@ -7,10 +8,13 @@ import type { Webhook } from './store/webhooks.ts';
 /** Addresses of webhooks: added, removed and listed. */
 export function addressRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
+  const { commit } = createCommits(store);
 
-  server.post('/webhook/add-addresses', (request, reply) => {
+  server.post('/webhook/add-addresses', async (request, reply) => {
     const { webhookId, addresses, fromBlock } = read(schemas.addAddresses, request.body);
-    const added = addAddresses(store, webhookOf(notification, request, webhookId), addresses, fromBlock);
+    const added = await commit(() =>
+      addAddresses(store, webhookOf(notification, request, webhookId), addresses, fromBlock),
+    );
     return reply.code(201).send({ message: `${added} of ${addresses.length} addresses were added` });
   });
 
@@ -33,7 +37,7 @@ export function addressRoutes(server: FastifyInstance, { notification, schemas }
   });
 }
 
-/** Adds addresses and replays them from `fromBlock` on; returns how many are new. */
+/** Adds addresses and replays them from `fromBlock` on; returns how many are new. Call in a transaction. */
 export function addAddresses(
   store: NotificationStore,
   { id: webhookId, fromBlock: usual }: Webhook,

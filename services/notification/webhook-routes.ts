@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { addAddresses } from './address-routes.ts';
+import { createCommits } from './commits.ts';
 import type { EventStyle } from './event.ts';
 import { Forbidden, projectOf, type RouteParts, read, webhookOf } from './requests.ts';
 import type { Webhook } from './store/webhooks.ts';
@@ -7,6 +8,7 @@ import type { Webhook } from './store/webhooks.ts';
 /** Webhooks: listed, created, edited and deleted. */
 export function webhookRoutes(server: FastifyInstance, { notification, style, schemas }: RouteParts): void {
   const { store } = notification;
+  const { commit } = createCommits(store);
 
   server.get<{ Params: { projectId: string }; Querystring: { full?: string } }>('/webhooks/:projectId', (request) => {
     const { id } = projectOf(request);
@@ -19,13 +21,16 @@ export function webhookRoutes(server: FastifyInstance, { notification, style, sc
     });
   });
 
-  server.post('/webhook', (request, reply) => {
+  server.post('/webhook', async (request, reply) => {
     const { addresses, webhookUrl: url, ...given } = read(schemas.create, request.body);
     if (given.projectId !== projectOf(request).id) throw new Forbidden();
     const { projectId, eventType, confirmations = 0, withdrawals = false, parallel = 1, fromBlock = null } = given;
     const settings = { projectId, url, eventType, confirmations, withdrawals, parallel, fromBlock };
-    const webhook = store.webhooks.create(settings);
-    if (addresses !== undefined) addAddresses(store, webhook, addresses);
+    const webhook = await commit(() => {
+      const created = store.webhooks.create(settings);
+      if (addresses !== undefined) addAddresses(store, created, addresses);
+      return created;
+    });
     return reply.code(201).send({ webhookId: webhook.id, ...shown(webhook, style) });
   });
 
