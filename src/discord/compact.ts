@@ -125,7 +125,9 @@ function factsOf(parts: AlertPart[], alerts: Alerts, voice: Voice): string[] {
   ]);
   if (others.size > 1 || part.alerts.length > 2 || swapWords(part, voice) === null)
     return [...own, ...(part.alerts.length > LEGS_SHOWN ? sums(alerts, voice) : legs(part, voice))];
-  return [...own, voice.t('alert.withParty', { party: sideName([...others][0]!, alerts, voice) })];
+  const [other] = others;
+  if (other === ZERO_ADDRESS) return [...own, voice.t('alert.withZero')];
+  return [...own, voice.t('alert.withParty', { party: sideName(other!, alerts, voice) })];
 }
 
 /** Without an explorer there is no link, so the watched addresses are shown as text. */
@@ -145,7 +147,11 @@ function lineFacts(part: Line, voice: Voice): string[] {
 
 function wayFacts({ alerts, view }: Pick<Line, 'view'> & { alerts: readonly Alert[] }, voice: Voice): string[] {
   const { t } = voice;
-  const party = (side: Side) => t(`alert.${side}Party`, { party: partiesOf(alerts, side, voice) });
+  // Some languages inflect the zero address after a preposition.
+  const party = (side: Side) =>
+    alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS)
+      ? t(side === 'from' ? 'alert.fromZero' : 'alert.toZero')
+      : t(`alert.${side}Party`, { party: partiesOf(alerts, side, voice) });
   const isOwn = (side: Side) => alerts.every((alert) => ownerOf(alert) === alert.transfer[side]);
   switch (view) {
     case 'incoming':

@@ -98,6 +98,18 @@ describe('compact alerts of a transaction', () => {
     expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95…6430 · transaction');
   });
 
+  it.each([
+    ['en-US', 'to 0xcc95…6430', 'from the zero address', 'with the zero address'],
+    ['de', 'an 0xcc95…6430', 'von der Nulladresse', 'mit der Nulladresse'],
+    ['pt-BR', 'para 0xcc95…6430', 'do endereço zero', 'com o endereço zero'],
+  ])('inflects the zero address after a preposition in %s', (language, to, from, withIt) => {
+    const leg = (transfer: Partial<Transfer>) => compact({ txHash: HASH, ...transfer }, { language });
+    const minted = leg({ ...COIN, from: ZERO_ADDRESS, to: TREASURY });
+    const paid = read(leg({ from: TREASURY, to: ALICE }), minted);
+    for (const words of [to, from]) expect(paid).toContain(words);
+    expect(read(leg({ from: TREASURY, to: ZERO_ADDRESS }), minted)).toContain(withIt);
+  });
+
   it('shows a sweep as one compact alert with its IDs', () => {
     const keys = ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) }));
     expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95…6430 · transaction');
