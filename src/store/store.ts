@@ -368,7 +368,10 @@ export interface Retention {
    * subscription concerned; returns where to go on, null when nothing is left.
    */
   forgetUnmatched(since: number, before: number, from: UnmatchedCursor | null): Promise<UnmatchedCursor | null>;
-  /** Forgets some of what was seen before a time and is done with; returns where to go on, null when nothing is left. */
+  /**
+   * Forgets some of what was seen before a time and is done with; returns where to go on, null when nothing is left. Some
+   * engines keep transfers until their whole day (UTC) is over.
+   */
   forget(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
 }
 

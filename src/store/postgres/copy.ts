@@ -10,6 +10,7 @@ import {
   withoutNul,
 } from '../copying.ts';
 import { openPostgresStore } from './client.ts';
+import { addDays, IDS_OF_A_DAY } from './days.ts';
 import { toStoreError } from './errors.ts';
 import { clientConfig } from './url.ts';
 
@@ -72,6 +73,7 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
   const typesOf = (table: CopiedTable, columns: readonly string[]): ColumnType[] =>
     columns.map((column) => tables.get(table)!.find((one) => one.name === column)!.type);
   const withIds = TABLE_NAMES.filter((table) => tables.get(table)!.some(({ isIdentity }) => isIdentity));
+  const sql = { run: async (text: string, ...values: unknown[]) => (await client.query(text, values)).rowCount ?? 0 };
   const where = (table: CopiedTable): string => (table === 'meta' ? `WHERE ${OWN_KEYS}` : '');
 
   return {
@@ -107,6 +109,11 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
       const own = table === 'transfers' ? OWN_COLUMNS.transfers! : [];
       const all = [...columns, ...own];
       const types = typesOf(table, all);
+      if (table === 'transfers')
+        await addDays(
+          sql,
+          rows.map((row) => Number(row[columns.indexOf('id')])),
+        );
       const data = columns.indexOf('data');
       const whole = own.length === 0 ? rows : rows.map((row) => [...row, ...partsOf(String(row[data]))]);
       await client.query(
@@ -133,6 +140,10 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
         const last = Math.max(rows[0]!.id, ids.get(table) ?? 0);
         if (last > 0) await client.query('SELECT setval($1, $2)', [await sequenceOf(client, table), last]);
       }
+      // What new ids end with.
+      await client.query(
+        `SELECT setval('transfer_numbers', greatest((SELECT max(id % ${IDS_OF_A_DAY}) FROM transfers), 1))`,
+      );
     },
 
     async commit() {

@@ -1,8 +1,9 @@
 import type { RenderedAlert } from '../../domain/alert.ts';
 import type { Joinable, MessageRef } from '../../domain/batch.ts';
-import { MINUTE } from '../../domain/clock.ts';
+import { DAY, MINUTE } from '../../domain/clock.ts';
 import { alertsOfBatch, areAsRendered } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
+import { firstIdOf } from './days.ts';
 
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
@@ -137,13 +138,15 @@ export async function joinable(
   const found = await sql.all<Omit<Joinable, 'alerts'>>(
     `SELECT DISTINCT ON (t.tx_hash) t.tx_hash AS "txHash", b.id, b.reference, b.message_id AS "messageId", b.payload
      FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.tx_hash = ANY($1::text[]) AND a.channel_id = $2
+     WHERE t.tx_hash = ANY($1::text[]) AND t.id >= $4 AND a.channel_id = $2
        AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > $3 AND b.message_id IS NOT NULL AND NOT b.plain
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY t.tx_hash, b.id DESC`,
     txHashes,
     channelId,
     now - JOIN_MS,
+    // In the partitions of the last two days.
+    firstIdOf(now - DAY),
   );
   const joins: Joinable[] = [];
   for (const one of found) joins.push({ ...one, alerts: await alertsOfBatch(sql, one.id) });

@@ -1,12 +1,15 @@
 import type { RetentionCursor, UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import type { Connection, Statements } from './connection.ts';
+import { IDS_OF_A_DAY, nextDay, PARTITIONED } from './days.ts';
 import { pruneKnowledge } from './guard.ts';
 
 const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
 /** Most rows in one step. */
 const MOST = 1_000;
+/** The same where a whole day goes. */
+const MOST_OF_A_DAY = 10_000;
 
 interface Aged {
   id: number;
@@ -43,17 +46,8 @@ export function pruningTable(db: Connection) {
 
 async function forgetSome(sql: Statements, before: number, from: RetentionCursor): Promise<RetentionCursor | null> {
   switch (from.at) {
-    case 'transfers': {
-      const rows = await agedTransfers(sql, from, before);
-      await dropTransfers(
-        sql,
-        rows.map(({ id }) => id),
-      );
-      const last = rows.at(-1);
-      if (rows.length === MOST && last) return { ...from, seenAt: last.time, id: last.id };
-      const scope = await nextScope(sql, from.scope);
-      return scope === null ? { at: 'batches', frozenAt: 0, id: 0 } : { ...FIRST, scope };
-    }
+    case 'transfers':
+      return (await forgetTransfers(sql, before, from)) ?? { at: 'batches', frozenAt: 0, id: 0 };
     case 'batches': {
       const rows = await sql.all<Aged>(
         `SELECT id, frozen_at AS time FROM batches
@@ -75,13 +69,93 @@ async function forgetSome(sql: Statements, before: number, from: RetentionCursor
   }
 }
 
-/** What a dead letter refers to stays: it can still be replayed. */
-async function dropTransfers(sql: Statements, ids: readonly number[]): Promise<void> {
-  await sql.run(
-    `DELETE FROM alerts a WHERE transfer_id = ANY($1::bigint[]) AND state IN ('sent', 'dead')
-       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE alert_id = a.id)`,
-    ids,
+type TransferCursor = RetentionCursor & { at: 'transfers' };
+
+/**
+ * Transfers that were moved here are deleted row by row; after them, each day that is over is dropped as a whole, so
+ * a transfer is kept for up to a day longer. The cursor's id lies in the partition that is next.
+ */
+async function forgetTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
+  const day = Math.floor(from.id / IDS_OF_A_DAY);
+  if (day > 0) {
+    const after = await forgetSomeOfDay(sql, day, from.id);
+    if (after !== null) return { ...from, id: after };
+  } else {
+    const rows = await agedTransfers(sql, from, before, IDS_OF_A_DAY);
+    await dropTransfers(
+      sql,
+      rows.map(({ id }) => id),
+    );
+    const last = rows.at(-1);
+    if (rows.length === MOST && last) return { ...from, seenAt: last.time, id: last.id };
+    const scope = await nextScope(sql, from.scope, IDS_OF_A_DAY);
+    if (scope !== null) return { ...FIRST, scope };
+  }
+  const next = await nextDay(sql, day, before);
+  return next === null ? null : { ...FIRST, id: next * IDS_OF_A_DAY };
+}
+
+/** Forgets some of a day; returns from which id on to continue, null when the day is done. */
+async function forgetSomeOfDay(sql: Statements, day: number, from: number): Promise<number | null> {
+  const [first, end] = [day * IDS_OF_A_DAY, (day + 1) * IDS_OF_A_DAY];
+  const alerts = await sql.run(
+    `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts a WHERE transfer_id >= $1 AND transfer_id < $2
+       AND ${DONE_WITH} LIMIT ${MOST_OF_A_DAY})`,
+    first,
+    end,
   );
+  if (alerts === MOST_OF_A_DAY) return from;
+  const keys = await sql.get<{ last: number | null; n: number }>(
+    `WITH aged AS (SELECT id, key FROM transfers WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${MOST_OF_A_DAY}),
+       gone AS (DELETE FROM transfer_keys k USING aged WHERE k.key = aged.key AND k.transfer_id = aged.id
+         AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = aged.id))
+     SELECT max(id) AS last, count(*) AS n FROM aged`,
+    from,
+    end,
+  );
+  if (keys!.last !== null && keys!.n === MOST_OF_A_DAY) return keys!.last;
+  await emptyDay(sql, day);
+  return null;
+}
+
+/** Drops a day's tables, or replaces their content by what alerts still refer to. */
+async function emptyDay(sql: Statements, day: number): Promise<void> {
+  // Somebody's report may be reading them. Then the next hour is early enough.
+  await sql.run("SAVEPOINT day; SET LOCAL lock_timeout = '500ms'");
+  try {
+    const left = await sql.get<{ kept: number; all: number }>(
+      `SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)) AS kept, count(*) AS all
+       FROM transfers_${day} t`,
+    );
+    if (left!.kept === 0) {
+      for (const table of PARTITIONED) await sql.run(`DROP TABLE ${table}_${day}`);
+    } else if (left!.kept < left!.all) {
+      for (const table of PARTITIONED.toReversed()) await keepAlerted(sql, `${table}_${day}`);
+      // What was written to a transfer since its key was forgotten.
+      await sql.run(`INSERT INTO transfer_keys SELECT key, id FROM transfers_${day} ON CONFLICT DO NOTHING`);
+    }
+    await sql.run('RELEASE SAVEPOINT day');
+  } catch (error) {
+    if ((error as { code?: string }).code !== '55P03') throw error;
+    await sql.run('ROLLBACK TO SAVEPOINT day');
+  }
+}
+
+/** Keeps the rows of transfers that alerts refer to. */
+async function keepAlerted(sql: Statements, table: string): Promise<void> {
+  const id = table.startsWith('transfers') ? 'id' : 'transfer_id';
+  await sql.run(
+    `CREATE TEMP TABLE kept ON COMMIT DROP AS
+       SELECT * FROM ${table} t WHERE EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.${id});
+     TRUNCATE ${table}; INSERT INTO ${table} SELECT * FROM kept; DROP TABLE kept`,
+  );
+}
+
+/** Alerts that are done with. What a dead letter refers to stays: it can still be replayed. */
+const DONE_WITH = `state IN ('sent', 'dead') AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE alert_id = a.id)`;
+
+async function dropTransfers(sql: Statements, ids: readonly number[]): Promise<void> {
+  await sql.run(`DELETE FROM alerts a WHERE transfer_id = ANY($1::bigint[]) AND ${DONE_WITH}`, ids);
   await sql.run(
     `DELETE FROM transfers t WHERE id = ANY($1::bigint[])
        AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)`,
@@ -89,20 +163,33 @@ async function dropTransfers(sql: Statements, ids: readonly number[]): Promise<v
   );
 }
 
-const agedTransfers = (sql: Statements, { scope, seenAt, id }: UnmatchedCursor, before: number): Promise<Aged[]> =>
+/** A scope's next transfers from before a time; `end`: only those with smaller ids. */
+const agedTransfers = (
+  sql: Statements,
+  { scope, seenAt, id }: UnmatchedCursor,
+  before: number,
+  end: number = Number.MAX_SAFE_INTEGER,
+): Promise<Aged[]> =>
   sql.all<Aged>(
     `SELECT id, seen_at AS time FROM transfers
-     WHERE scope = $1 AND (seen_at, id) > ($2, $3) AND seen_at < $4 ORDER BY seen_at, id LIMIT ${MOST}`,
+     WHERE scope = $1 AND (seen_at, id) > ($2, $3) AND seen_at < $4 AND id < $5
+     ORDER BY seen_at, id LIMIT ${MOST}`,
     scope,
     seenAt,
     id,
     before,
+    end,
   );
 
-async function nextScope(sql: Statements, after: number): Promise<number | null> {
+async function nextScope(
+  sql: Statements,
+  after: number,
+  end: number = Number.MAX_SAFE_INTEGER,
+): Promise<number | null> {
   const row = await sql.get<{ scope: number | null }>(
-    'SELECT min(scope) AS scope FROM transfers WHERE scope > $1',
+    'SELECT min(scope) AS scope FROM transfers WHERE scope > $1 AND id < $2',
     after,
+    end,
   );
   return row!.scope;
 }

@@ -1,6 +1,7 @@
 import type { RoutingResult, StoredDelivery, StoredTransfer } from '../../domain/routing.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { asJson, type Statements } from './connection.ts';
+import { addDays, firstIdOf, newId } from './days.ts';
 import { requestChanges } from './edits.ts';
 import { keepLearned } from './guard.ts';
 import { addChannels } from './notices.ts';
@@ -50,10 +51,14 @@ async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[
   // Rows may have been deleted since the router read them.
   const missing = transfers.filter(({ key }) => !ids.has(key));
   if (missing.length > 0) {
+    await addDays(
+      sql,
+      missing.map(({ seenAt }) => firstIdOf(seenAt)),
+    );
     const added = await sql.all<{ id: number; key: string }>(
-      `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data, from_address, to_address,
+      `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganised, data, from_address, to_address,
          token, kind, token_symbol, token_type)
-       SELECT decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganised, data, "from", "to", token, kind,
+       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganised, data, "from", "to", token, kind,
          "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
       asJson(missing.map(toRow)),
     );

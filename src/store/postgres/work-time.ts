@@ -1,5 +1,6 @@
 import type { Pause } from '../../domain/work-time.ts';
 import type { Connection, Statements } from './connection.ts';
+import { IDS_OF_A_DAY } from './days.ts';
 
 const KEYS = {
   worked: 'worked-until',
@@ -40,7 +41,9 @@ export function workTimeTable(db: Connection) {
         const known = await numberAt(sql, KEYS.forgotten);
         if (known !== null) return known;
         const oldest = await sql.get<{ at: number | null }>(
-          'SELECT least((SELECT min(seen_at) FROM transfers), (SELECT min(frozen_at) FROM batches)) AS at',
+          // Of transfers, only the first day is read.
+          `SELECT least((SELECT min(frozen_at) FROM batches), (SELECT min(seen_at) FROM transfers
+             WHERE id < (SELECT min(id) / ${IDS_OF_A_DAY} + 1 FROM transfers) * ${IDS_OF_A_DAY})) AS at`,
         );
         return oldest!.at;
       }),
