@@ -1,4 +1,5 @@
 /** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
+import { parseArgs } from 'node:util';
 import { listenForPage, type PageServer } from './page/server.ts';
 import { Abandoned, startSandbox } from './start.ts';
 
@@ -41,16 +42,21 @@ async function main(): Promise<void> {
       void stop(0).then(() => process.exit(0));
     });
   if (process.env.npm_lifecycle_event === 'sandbox') stopWithParent();
+  // Throws with a sentence for any other argument.
+  const { values } = parseArgs({ options: { postgres: { type: 'boolean' } } });
   const began = Date.now();
   const page: PageServer = await listenForPage(readPort());
   closers.push(() => page.close());
-  const sandbox = await startSandbox({
-    get stopping() {
-      return stopping !== undefined;
+  const sandbox = await startSandbox(
+    {
+      get stopping() {
+        return stopping !== undefined;
+      },
+      onClose: (close) => closers.push(close),
+      print: (line) => console.log(`  ${line}`),
     },
-    onClose: (close) => closers.push(close),
-    print: (line) => console.log(`  ${line}`),
-  });
+    values,
+  );
   page.show(sandbox);
   console.log(`\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
   console.log(`  ${page.url}\n\nCtrl-C stops everything.`);

@@ -10,6 +10,7 @@ import { type Chain, startChain } from './chain/index.ts';
 import { writeDirectory } from './directory.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { freePorts } from './ports.ts';
+import { startPostgres } from './postgres.ts';
 import { runSandbox, type Sandbox } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
@@ -36,9 +37,10 @@ export class Abandoned extends Error {}
 /**
  * Starts everything and adds the first subscriptions. Nothing moves on the chain at first.
  *
+ * @param options.postgres the bot uses a Postgres of its own instead of an SQLite file.
  * @throws with a sentence when a part does not start.
  */
-export async function startSandbox(progress: Progress): Promise<Sandbox> {
+export async function startSandbox(progress: Progress, { postgres = false } = {}): Promise<Sandbox> {
   const started = <T>(part: T, close: (part: T) => Promise<unknown>): T => {
     progress.onClose(() => close(part));
     if (progress.stopping) throw new Abandoned();
@@ -55,6 +57,11 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   const discord = started(await startDiscord(), (part) => part.close());
   progress.print(`discord    a stand-in at ${discord.url}`);
 
+  const database = postgres
+    ? started(await startPostgres(), (part) => part.close())
+    : { url: `sqlite:${join(folder, 'ledgerbell.sqlite')}`, notice: 'an SQLite file' };
+  progress.print(`database   ${database.notice}`);
+
   const [port, opsPort] = await freePorts(2);
   const receiver = { port: port!, token: secret() };
   const webhook = await createWebhook(
@@ -65,7 +72,14 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   await webhook.add(firstWatched(chain));
   const sandbox = runSandbox({ chain, discord, services, webhook });
   started(sandbox, (part) => part.close());
-  const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
+  const environment = botEnvironment({
+    discord,
+    services,
+    project,
+    receiver,
+    opsPort: opsPort!,
+    database: database.url,
+  });
   const onCrash = ({ state, log }: Bot): void =>
     progress.print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
   const bot = started(
@@ -112,7 +126,7 @@ function botEnvironment(parts: {
   project: Project;
   receiver: { port: number; token: string };
   opsPort: number;
-  folder: string;
+  database: string;
 }): Record<string, string> {
   const { discord, services, project, receiver } = parts;
   const passed = ['PATH', 'HOME', 'TMPDIR', 'TZ'].flatMap((name) => {
@@ -128,7 +142,7 @@ function botEnvironment(parts: {
     PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
     OPS_HOST: '127.0.0.1',
     OPS_PORT: String(parts.opsPort),
-    DATABASE_URL: `sqlite:${join(parts.folder, 'ledgerbell.sqlite')}`,
+    DATABASE_URL: parts.database,
     LOG_LEVEL: 'debug',
     SECRETS_KEY: randomBytes(32).toString('base64'),
     RECEIVER_TOKEN: receiver.token,

@@ -1,11 +1,14 @@
-import { readdirSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
 import { timed } from '../slowness.ts';
+import { isPostgresMissing } from '../store/postgres/server.ts';
 import { act, addressOf, familyOf, follow, living, run } from './run.ts';
 
 const { alerts, whales, treasury } = seed.harbor;
@@ -41,6 +44,32 @@ describe('npm run sandbox', () => {
     await news.until(() => news.shown(whales).some(({ title }) => title.includes('BELL')));
     await news.until(() => news.shown(treasury).some(({ title }) => title.startsWith('📤')));
     await news.until(() => news.messages(alerts).some(({ message }) => shownIn(message).length >= 3));
+  });
+
+  it.skipIf(isPostgresMissing())(
+    'runs the bot on a Postgres of its own with --postgres, which goes with it',
+    async () => {
+      const temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+      // Postgres does not run as root, and another user has to get in.
+      chmodSync(temporary, 0o755);
+      const sandbox = run('0', temporary, ['--postgres']);
+      const url = await addressOf(sandbox);
+      expect(sandbox.output()).toMatch(/^ {2}database {3}PostgreSQL \d+/m);
+      const news = await follow(url);
+      await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
+      await news.until(() => news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)));
+      const family = familyOf(sandbox.child.pid!);
+      sandbox.child.kill('SIGINT');
+      expect(await sandbox.ended).toBe(0);
+      await gone(family);
+      expect(readdirSync(temporary)).toEqual([]);
+    },
+  );
+
+  it('says which arguments there are', async () => {
+    const sandbox = run('0', undefined, ['--postgresql']);
+    expect(await sandbox.ended).toBe(1);
+    expect(sandbox.output()).toContain("Unknown option '--postgresql'");
   });
 
   it('stops within 8 s of Ctrl-C and leaves no process and no file behind', async () => {

@@ -24,9 +24,13 @@ export interface Run {
   ended: Promise<number | null>;
 }
 
-/** Starts `sandbox/main.ts`. Port 0 picks a free one. */
-export function run(port: string, temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'))): Run {
-  const child = spawn(process.execPath, ['sandbox/main.ts'], {
+/** Starts `sandbox/main.ts` with arguments. Port 0 picks a free one. */
+export function run(
+  port: string,
+  temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-')),
+  args: readonly string[] = [],
+): Run {
+  const child = spawn(process.execPath, ['sandbox/main.ts', ...args], {
     cwd: root,
     env: { ...process.env, SANDBOX_PORT: port, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import pg from 'pg';
+import { asPostgresUser, postgresPrograms } from '../../../sandbox/postgres.ts';
 
 /** A real Postgres of a test file, in a folder of its own. */
 export interface PostgresServer {
@@ -15,14 +16,6 @@ export interface PostgresServer {
   stop(how?: 'fast' | 'immediate'): void;
   /** Ends it and removes its folder. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** Where Debian's package keeps the newest version's programs; null: there is none. */
-export function postgresPrograms(): string | null {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
-  const found = versions.toSorted((one, other) => other - one).map((version) => `${root}/${version}/bin`);
-  return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
 /** Whether its tests must be skipped. They say so; CI installs it and fails without it. */
@@ -46,7 +39,7 @@ export async function startPostgres(
   if (programs === null) throw new Error('There is no Postgres here. On Debian: apt-get install postgresql');
   const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-postgres-'));
   const data = join(folder, 'data');
-  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+  const asUser = asPostgresUser();
   if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);
   chmodSync(folder, 0o700);
   const run = (program: string, ...args: string[]) => {

@@ -1,0 +1,96 @@
+/** A real Postgres for the bot, from the programs of Debian's package, in a folder that goes with it. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { freePorts } from './ports.ts';
+
+const USER = 'ledgerbell';
+const START_MS = 30_000;
+const LOOK_MS = 50;
+/** Stops the server when this process ends, however it ends: then nothing holds the standard input open any more. */
+const LEASH = '"$@" & cat > /dev/null; kill -INT $!; wait';
+
+/** Where Debian's package keeps the newest version's programs; null: there is none. */
+export function postgresPrograms(): string | null {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
+  const found = versions.toSorted((one, other) => other - one).map((version) => `${root}/${version}/bin`);
+  return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
+}
+
+/** The start of a command that runs a program of Postgres, which refuses to run as root. */
+export const asPostgresUser = (): string[] => (process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : []);
+
+/** A running server with one empty database. */
+export interface Postgres {
+  url: string;
+  /** What it is, in a few words. */
+  notice: string;
+  /** Stops it and removes its folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a Postgres.
+ *
+ * @throws with a sentence when there is none on this machine, or it does not start.
+ */
+export async function startPostgres(): Promise<Postgres> {
+  const programs = postgresPrograms();
+  if (programs === null) {
+    throw new Error(
+      'There is no Postgres in /usr/lib/postgresql. On Debian and Ubuntu: apt-get install postgresql. Without it, start ' +
+        'the sandbox without --postgres: it uses SQLite then.',
+    );
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerbell-postgres-'));
+  const data = join(folder, 'data');
+  const [port] = await freePorts(1);
+  const user = asPostgresUser();
+  if (user.length > 0) execFileSync('chown', ['postgres', folder]);
+  await chmod(folder, 0o700);
+  const command = (...args: string[]): [string, string[]] => [[...user, ...args][0]!, [...user, ...args].slice(1)];
+  const initdb = [join(programs, 'initdb'), '-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8'];
+  execFileSync(...command(...initdb), { cwd: folder, stdio: 'pipe' });
+  const place = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`];
+  const server = spawn(...command('sh', '-c', LEASH, 'sh', join(programs, 'postgres'), '-D', data, ...place), {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // Ctrl-C is for the sandbox, which stops the bot before its database.
+    detached: true,
+  });
+  const ended = once(server, 'exit');
+  const close = async (): Promise<void> => {
+    server.stdin!.end();
+    if (server.exitCode === null) await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
+  const version = await firstResponse(url);
+  if (version !== null) return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close };
+  await close();
+  throw new Error(`Postgres did not start within ${START_MS / 1000} s.`);
+}
+
+/** Waits until the server accepts connections; returns its version, or null when it takes too long. */
+async function firstResponse(url: string): Promise<string | null> {
+  for (const until = Date.now() + START_MS; Date.now() < until; await wait(LOOK_MS)) {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+      return rows[0]!.server_version;
+    } catch {
+      // It is still starting.
+    } finally {
+      await client.end();
+    }
+  }
+  return null;
+}
