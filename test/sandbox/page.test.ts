@@ -214,6 +214,13 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
     await menu.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('option', { name: /Red/ }).waitFor();
+    // At the end of a channel the list opens upward, where there is room for it.
+    const [list, messages] = await Promise.all([
+      page.getByRole('listbox', { name: 'Colours' }).boundingBox(),
+      page.getByRole('log').boundingBox(),
+    ]);
+    expect(list!.y).toBeGreaterThanOrEqual(messages!.y);
+    expect(list!.y + list!.height).toBeLessThanOrEqual(messages!.y + messages!.height);
     await page.keyboard.press('Enter');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');

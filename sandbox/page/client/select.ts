@@ -56,6 +56,17 @@ export class BellSelect extends HTMLElement {
       this.#choices.findIndex(({ value }) => this.values.includes(value)),
     );
     this.#draw();
+    this.#place();
+  }
+
+  /** Opens the list upward where it would end below what is visible. */
+  #place(): void {
+    this.classList.remove('upward');
+    const around = this.closest('#messages, dialog')?.getBoundingClientRect();
+    const list = this.querySelector('.choices')?.getBoundingClientRect();
+    if (!around || !list) return;
+    const room = this.getBoundingClientRect().top - around.top;
+    this.classList.toggle('upward', list.bottom > around.bottom && room > list.height);
   }
 
   #close(send: boolean): void {
