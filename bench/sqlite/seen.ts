@@ -26,7 +26,7 @@ export function fillSeen(folder: string, rows: number): void {
   // Hashes increase, so that the index is written sequentially; the second part fills the gaps of the first.
   const insert = (from: number, to: number) =>
     db.exec(`${counted(from, to)}
-      INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+      INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganized, data)
       SELECT n + 1, randomblob(16), 0, hash, CAST(${seenAt} AS INTEGER), 1, 1, 0,
         '{"kind":"native","txHash":"' || hash || '","from":"0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b"' ||
         ',"to":"0x1ea1f375b5da185eb51edcbed23f3d401f8368ce","token":null,"value":"' || (n * 1000) ||

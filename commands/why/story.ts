@@ -130,7 +130,7 @@ function party(address: AddressText | null, { decisions }: Story, { t, labels, s
  * guild.
  */
 function received(
-  { deliveries, seenAt, own, count, reorganised }: Story,
+  { deliveries, seenAt, own, count, reorganized }: Story,
   { t, projects: known }: StoryContext,
 ): string[] {
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
@@ -151,7 +151,7 @@ function received(
         ]
       : []),
     ...(count > 1 ? [t('why.equal', { count })] : []),
-    ...(reorganised ? [t('why.reorganised')] : []),
+    ...(reorganized ? [t('why.reorganized')] : []),
   ];
 }
 

@@ -72,7 +72,7 @@ export async function compose(
     payload: JSON.stringify(body),
     plain: search.plain,
     attachment: csv,
-    alerts: posted.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
+    alerts: posted.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
     mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,
     body,
     shown: shownDeliveries(posted),

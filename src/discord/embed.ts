@@ -135,7 +135,7 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
   const id = hash(transfers[0]!);
   const shown = transactionUrl(transfers[0]!, voice) ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
   // If a transfer was seen in another block later, that block counts.
-  const placed = alerts.findLast(({ reorganised }) => reorganised)?.transfer ?? transfers[0]!;
+  const placed = alerts.findLast(({ reorganized }) => reorganized)?.transfer ?? transfers[0]!;
   const facts: string[] = [];
   if (placed.blockNumber !== null) facts.push(t('alert.block', { block: number(placed.blockNumber, voice) }));
   const payer = transfers.find(({ gasFee }) => gasFee !== null);

@@ -29,7 +29,7 @@ export function sampleMessage(
         receivedAt: now,
         inboxId: null,
         count: 1,
-        reorganised: false,
+        reorganized: false,
         transfer: sampleTransfer(subscription, perspective),
         matches: [
           {

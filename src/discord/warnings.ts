@@ -71,7 +71,7 @@ export function remarksOf(alerts: readonly Alert[], voice: Voice, short = false)
 /** An alert without its count, which the title shows. */
 const plainer = (alert: Alert): Alert => ({ ...alert, count: 1, transfer: { ...alert.transfer, internal: false } });
 
-function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice): string[] {
+function remarks({ transfer, count, warnings, reorganized }: Alert, voice: Voice): string[] {
   const { t } = voice;
   const lines: string[] = [];
   if (transfer.kind === 'unknown') {
@@ -86,10 +86,10 @@ function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice
   for (const warning of warnings) {
     if (warning.kind === 'late') lines.push(t('alert.late', { duration: duration(warning.ms, voice) }));
   }
-  if (reorganised) {
+  if (reorganized) {
     const block = transfer.blockNumber;
     lines.push(
-      block === null ? t('alert.reorganisedSomewhere') : t('alert.reorganised', { block: number(block, voice) }),
+      block === null ? t('alert.reorganizedSomewhere') : t('alert.reorganized', { block: number(block, voice) }),
     );
   }
   return lines;

@@ -17,7 +17,7 @@ export interface Alert {
   /** How many equal transfers the transaction holds. */
   count: number;
   /** The transaction was seen in another block first. */
-  reorganised: boolean;
+  reorganized: boolean;
   matches: {
     subscription: number;
     perspective: Perspective;
@@ -43,7 +43,7 @@ export interface Alert {
 }
 
 /** What a rendered alert shows that may change until it is frozen. */
-export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganised'>;
+export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganized'>;
 
 /** One alert to be posted in one channel when it is due. */
 export interface NewAlert extends Due {

@@ -12,7 +12,7 @@ export interface Story {
   transfer: Transfer;
   /** How many equal ones the transaction holds. */
   count: number;
-  reorganised: boolean;
+  reorganized: boolean;
   seenAt: number;
   /** It came from the guild's own project. */
   own: boolean;

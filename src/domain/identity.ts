@@ -24,7 +24,7 @@ export interface SeenTransfer {
   count: number;
   /** How many bodies about it were received. */
   bodies: number;
-  reorganised: boolean;
+  reorganized: boolean;
   /** `left`: the hashes of blocks that were left for the one that it names now. */
   transfer: Transfer & { left?: string[] };
 }

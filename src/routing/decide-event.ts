@@ -73,7 +73,7 @@ function firstSeen({ row, event, keys }: ParsedDelivery): SeenTransfer {
     seenAt: row.receivedAt,
     count: 1,
     bodies: 1,
-    reorganised: false,
+    reorganized: false,
     transfer: event.transfer,
   };
 }
@@ -89,7 +89,7 @@ function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, cou
     ...seen,
     bodies: seen.bodies + 1,
     count: Math.max(seen.count, count),
-    reorganised: seen.reorganised || isMoved,
+    reorganized: seen.reorganized || isMoved,
     transfer: isPlaced
       ? {
           ...seen.transfer,

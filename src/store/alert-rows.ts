@@ -8,10 +8,10 @@ import type { Warning } from '../domain/warning.ts';
 
 /** An alert as {@link ALERT_COLUMNS} select it. */
 export interface AlertRow
-  extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'warnings' | 'labels' | 'style' | 'isCataloged'> {
+  extends Omit<Alert, 'transfer' | 'reorganized' | 'matches' | 'warnings' | 'labels' | 'style' | 'isCataloged'> {
   data: string;
   matches: string;
-  reorganised: boolean | 0 | 1;
+  reorganized: boolean | 0 | 1;
   warnings: string;
   guildStyle: AlertStyle | null;
   cataloged: boolean | 0 | 1 | null;
@@ -20,7 +20,7 @@ export interface AlertRow
 /** Of an alert `a` with its transfer `t`. */
 export const ALERT_COLUMNS = `a.id, a.guild_id AS "guildId", a.channel_id AS "channelId", a.created_at AS "createdAt",
   t.seen_at AS "receivedAt", a.inbox_id AS "inboxId", a.matches,
-  t.data, t.count, t.reorganised, a.warnings, a.hold,
+  t.data, t.count, t.reorganized, a.warnings, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone,
   (SELECT style FROM guilds WHERE guild_id = a.guild_id) AS "guildStyle",
@@ -53,7 +53,7 @@ export function toAlert(
   subscriptionOf: (id: number) => MatchedSubscription | undefined,
   labelsOf: (transfer: Transfer) => Alert['labels'],
 ): Alert {
-  const { matches: _, data, reorganised, warnings, guildStyle, cataloged, ...rest } = row;
+  const { matches: _, data, reorganized, warnings, guildStyle, cataloged, ...rest } = row;
   const transfer = JSON.parse(data) as Transfer;
   const labels = labelsOf(transfer);
   const styles = new Set<AlertStyle>();
@@ -67,7 +67,7 @@ export function toAlert(
   return {
     ...rest,
     transfer,
-    reorganised: Boolean(reorganised),
+    reorganized: Boolean(reorganized),
     matches,
     warnings: JSON.parse(warnings) as Warning[],
     labels,

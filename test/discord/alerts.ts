@@ -54,7 +54,7 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     inboxId: serial,
     transfer: told,
     count: 1,
-    reorganised: false,
+    reorganized: false,
     matches: sides.flatMap(([address, perspective], index) =>
       address && WATCHED[address] ? [matchOf(address, perspective, index)] : [],
     ),

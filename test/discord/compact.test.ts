@@ -46,7 +46,7 @@ describe('a compact alert', () => {
   });
 
   it('adds a third line for remarks, and only for them', () => {
-    const alert = compact({ internal: true }, { warnings: [{ kind: 'late', ms: 7_200_000 }], reorganised: true });
+    const alert = compact({ internal: true }, { warnings: [{ kind: 'late', ms: 7_200_000 }], reorganized: true });
     expect(read(alert).split('\n').slice(2)).toEqual([
       '-# Arrived 2 hr late. The chain was reorganized. The transaction is now in block 1,234.',
     ]);
@@ -183,7 +183,7 @@ describe('a message of compact alerts', () => {
     const alerts = Array.from({ length: 10 }, () => compact());
     const before = render(alerts).payload;
     const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
-    const renamed = alerts.map((alert) => ({ ...alert, labels, reorganised: true }));
+    const renamed = alerts.map((alert) => ({ ...alert, labels, reorganized: true }));
     const again = render(renamed, null, before);
     expect([again.used, again.payload.components!.length]).toEqual([10, 10]);
     const texts = again.payload.components!.slice(1) as APITextDisplayComponent[];

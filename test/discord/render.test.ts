@@ -83,7 +83,7 @@ it('keeps all alerts of a message that is rendered again with longer names, and 
   const alerts = Array.from({ length: 30 }, () => alertOf({}));
   const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
   const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
-  const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganised: true }));
+  const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganized: true }));
   const again = renderAlerts(renamed, 'ABCDEFGHIJ', settings, null);
   expect([again.used, again.payload.embeds!.length]).toEqual([used, payload.embeds!.length]);
   expect(again.payload.embeds![0]!.description).toContain(labels[ALICE]);
@@ -347,7 +347,7 @@ describe('warnings', () => {
   it.each<[string, Alert, string]>([
     [
       'is in another block after a reorganization',
-      alertOf({}, { reorganised: true }),
+      alertOf({}, { reorganized: true }),
       '-# The chain was reorganized. The transaction is now in block 1,234.',
     ],
     [

@@ -63,7 +63,7 @@ describe('repeated deliveries', () => {
       await pipeline.routed();
       // It happened once, and where it was said to be.
       const stories = await pipeline.stories();
-      expect(stories).toMatchObject([{ count: 1, reorganised: false }]);
+      expect(stories).toMatchObject([{ count: 1, reorganized: false }]);
       expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
       await only(1);
       const [line] = pipeline.alerts(ALERTS);

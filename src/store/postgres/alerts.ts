@@ -68,13 +68,13 @@ export async function areAsRendered(
 ): Promise<boolean> {
   const found = await sql.get<{ n: number }>(
     `SELECT count(*) AS n
-     FROM unnest($1::bigint[], $2::bigint[], $3::boolean[]) AS rendered (id, count, reorganised)
+     FROM unnest($1::bigint[], $2::bigint[], $3::boolean[]) AS rendered (id, count, reorganized)
        JOIN alerts a ON a.id = rendered.id JOIN transfers t ON t.id = a.transfer_id
      WHERE (a.state = 'waiting' OR NOT $4::boolean) AND t.count = rendered.count
-       AND t.reorganised = rendered.reorganised`,
+       AND t.reorganized = rendered.reorganized`,
     alerts.map(({ id }) => id),
     alerts.map(({ count }) => count),
-    alerts.map(({ reorganised }) => reorganised),
+    alerts.map(({ reorganized }) => reorganized),
     waiting,
   );
   return found!.n === alerts.length;

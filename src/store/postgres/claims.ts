@@ -111,15 +111,15 @@ async function shownBy(sql: Statements, batchId: number): Promise<ShownDeliverie
 }
 
 async function originalOf(sql: Statements, reference: string): Promise<Original | null> {
-  const row = await sql.get<Omit<Original, 'alerts' | 'ids'> & { id: number; lines: number | null }>(
-    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain, payload, lines FROM batches
+  const row = await sql.get<Omit<Original, 'alerts' | 'ids'> & { id: number; alertCount: number | null }>(
+    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain, payload, alert_count AS "alertCount" FROM batches
      WHERE reference = $1 AND kind IN ('create', 'digest')`,
     reference,
   );
   if (!row) return null;
-  const { id, lines, ...message } = row;
-  if (lines === null) return { ...message, alerts: await alertsOfBatch(sql, id), ids: [] };
+  const { id, alertCount, ...message } = row;
+  if (alertCount === null) return { ...message, alerts: await alertsOfBatch(sql, id), ids: [] };
   const rows = await sql.all<{ id: number }>('SELECT id FROM alerts WHERE batch_id = $1 ORDER BY due_at, id', id);
   // Some of a digest's alerts may have been deleted by now. The digest would then count too few.
-  return rows.length < lines ? null : { ...message, alerts: [], ids: rows.map((alert) => alert.id) };
+  return rows.length < alertCount ? null : { ...message, alerts: [], ids: rows.map((alert) => alert.id) };
 }

@@ -53,7 +53,7 @@ async function freeze(
 ): Promise<number | null> {
   if (!(await areAsRendered(sql, alerts, true))) return null;
   const row = await sql.get<{ id: number }>(
-    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, lines, state,
+    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, alert_count, state,
        attempts, unsure, frozen_at, first_sent_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'frozen', 1, TRUE, $10, $10) RETURNING id`,
     batch.channelId,

@@ -27,7 +27,7 @@ export async function storeRouted(sql: Statements, routed: RoutingResult): Promi
 }
 
 const TRANSFER = `json_to_recordset($1::json) AS t (id bigint, key text, scope bigint, "txHash" text, "seenAt" bigint,
-  count bigint, bodies bigint, reorganised boolean, data text, "from" text, "to" text, token text, kind text,
+  count bigint, bodies bigint, reorganized boolean, data text, "from" text, "to" text, token text, kind text,
   "tokenSymbol" text, "tokenType" text)`;
 
 /** Inserts or updates transfers; returns their ids by their keys. */
@@ -39,7 +39,7 @@ async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[
   const known = transfers.filter(({ id }) => id !== null);
   if (known.length > 0) {
     const updated = await sql.all<{ id: number; key: string }>(
-      `UPDATE transfers SET count = t.count, bodies = t.bodies, reorganised = t.reorganised, data = t.data,
+      `UPDATE transfers SET count = t.count, bodies = t.bodies, reorganized = t.reorganized, data = t.data,
          from_address = t."from", to_address = t."to", token = t.token, kind = t.kind,
          token_symbol = t."tokenSymbol", token_type = t."tokenType"
        FROM ${TRANSFER} WHERE transfers.id = t.id AND transfers.key = decode(t.key, 'hex')
@@ -56,9 +56,9 @@ async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[
       missing.map(({ seenAt }) => firstIdOf(seenAt)),
     );
     const added = await sql.all<{ id: number; key: string }>(
-      `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganised, data, from_address, to_address,
+      `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganized, data, from_address, to_address,
          token, kind, token_symbol, token_type)
-       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganised, data, "from", "to", token, kind,
+       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganized, data, "from", "to", token, kind,
          "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
       asJson(missing.map(toRow)),
     );

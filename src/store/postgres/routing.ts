@@ -68,7 +68,7 @@ async function readContext(sql: Statements, queries: RoutingQuery[], now: number
 
 async function seenTransfers(sql: Statements, queries: readonly RoutingQuery[]): Promise<SeenTransfers> {
   const rows = await sql.all<Omit<SeenTransfers[number], 'transfer'> & { data: string }>(
-    `SELECT t.id, encode(k.key, 'hex') AS key, scope, seen_at AS "seenAt", count, bodies, reorganised, data
+    `SELECT t.id, encode(k.key, 'hex') AS key, scope, seen_at AS "seenAt", count, bodies, reorganized, data
      FROM transfer_keys k JOIN transfers t ON t.id = k.transfer_id
      WHERE k.key = ANY(ARRAY(SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked))`,
     queries.map(({ transferKey }) => transferKey),

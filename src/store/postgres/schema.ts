@@ -31,7 +31,7 @@ CREATE SEQUENCE transfer_numbers;
 CREATE TABLE transfers (
   id BIGINT PRIMARY KEY, key BYTEA NOT NULL, scope BIGINT NOT NULL,
   tx_hash TEXT NOT NULL, seen_at BIGINT NOT NULL, count BIGINT NOT NULL, bodies BIGINT NOT NULL,
-  reorganised BOOLEAN NOT NULL DEFAULT FALSE, data TEXT NOT NULL, from_address TEXT, to_address TEXT, token TEXT,
+  reorganized BOOLEAN NOT NULL DEFAULT FALSE, data TEXT NOT NULL, from_address TEXT, to_address TEXT, token TEXT,
   kind TEXT, token_symbol TEXT, token_type TEXT
 ) PARTITION BY RANGE (id);
 CREATE INDEX transfers_hash ON transfers (tx_hash);
@@ -59,7 +59,7 @@ CREATE TABLE batches (
   digest_reason TEXT, edit_kind TEXT, about_channel_id TEXT, nonce TEXT NOT NULL, reference TEXT NOT NULL, payload TEXT,
   plain BOOLEAN NOT NULL DEFAULT FALSE, state TEXT NOT NULL, attempts BIGINT NOT NULL DEFAULT 0,
   unsure BOOLEAN NOT NULL DEFAULT FALSE, attachment TEXT, frozen_at BIGINT NOT NULL, first_sent_at BIGINT,
-  sent_at BIGINT, message_id TEXT, lines BIGINT
+  sent_at BIGINT, message_id TEXT, alert_count BIGINT
 );
 CREATE INDEX batches_age ON batches (frozen_at);
 CREATE INDEX batches_frozen ON batches (channel_id, id) WHERE state = 'frozen';

@@ -8,7 +8,7 @@ interface TransferRow {
   id: number;
   scope: number;
   count: number;
-  reorganised: boolean;
+  reorganized: boolean;
   seenAt: number;
   data: string;
   /** How many transfers there are. */
@@ -58,7 +58,7 @@ const transfersOf = (sql: Statements, guildId: string, txHash: string, ownScope:
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t WHERE tx_hash = $2 AND (scope = $3
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = $1)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = $1)))
-     SELECT id, scope, count, reorganised, seen_at AS "seenAt", data, (SELECT count(*) FROM those) AS total
+     SELECT id, scope, count, reorganized, seen_at AS "seenAt", data, (SELECT count(*) FROM those) AS total
      FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT $4) ORDER BY id`,
     guildId,
     txHash,
@@ -81,10 +81,10 @@ async function storiesOf(
   const gathered = new Map<string, number | null>();
   for (const channelId of new Set(alertRows.map((alert) => alert.channelId)))
     gathered.set(channelId, await gatheredUntil(sql, channelId, now));
-  return rows.map(({ id, count, reorganised, seenAt, data }) => ({
+  return rows.map(({ id, count, reorganized, seenAt, data }) => ({
     transfer: JSON.parse(data) as Transfer,
     count,
-    reorganised,
+    reorganized,
     seenAt,
     deliveries: deliveries.get(id) ?? [],
     decisions: decisions.get(id) ?? [],
@@ -125,7 +125,7 @@ const alertsOf = (sql: Statements, transferIds: readonly number[], guildId: stri
        a.due_at AS "dueAt", a.warnings, a.discarded_at AS "discardedAt", a.matches,
        b.id AS "batchId", b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS "frozenAt",
        b.sent_at AS "sentAt", b.message_id AS "messageId",
-       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
+       coalesce(b.alert_count, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
          WHERE o.batch_id = b.id AND t.tx_hash = $3) END AS together,
        c.state AS "channelState", c.due_at AS "channelDueAt", c.reason AS "channelReason",

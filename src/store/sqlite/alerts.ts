@@ -17,12 +17,12 @@ import {
 export function renderedCheck(db: Database) {
   // 1: only waiting alerts match; 0: alerts in any state do.
   const holding = db.prepare<[string, 0 | 1], { n: number }>(
-    `SELECT count(*) AS n FROM json_each(?) told CROSS JOIN alerts a ON a.id = told.value ->> 'id'
+    `SELECT count(*) AS n FROM json_each(?) rendered CROSS JOIN alerts a ON a.id = rendered.value ->> 'id'
        JOIN transfers t ON t.id = a.transfer_id
-     WHERE (a.state = 'waiting') >= ? AND t.count = told.value ->> 'count' AND t.reorganised = told.value ->> 'reorganised'`,
+     WHERE (a.state = 'waiting') >= ? AND t.count = rendered.value ->> 'count' AND t.reorganized = rendered.value ->> 'reorganized'`,
   );
   return (alerts: readonly RenderedAlert[], waiting: boolean): boolean => {
-    const expected = alerts.map(({ id, count, reorganised }) => ({ id, count, reorganised: reorganised ? 1 : 0 }));
+    const expected = alerts.map(({ id, count, reorganized }) => ({ id, count, reorganized: reorganized ? 1 : 0 }));
     return holding.get(JSON.stringify(expected), waiting ? 1 : 0)!.n === alerts.length;
   };
 }

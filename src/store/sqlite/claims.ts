@@ -19,7 +19,7 @@ type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'> {
   id: number;
   plain: 0 | 1;
-  lines: number | null;
+  alertCount: number | null;
 }
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
@@ -87,7 +87,7 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
 function frozenBatches(db: Database) {
   const { ofBatch, idsOfBatch } = alertReader(db);
   const originalOf = db.prepare<[string], OriginalRow>(
-    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, alert_count AS alertCount FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const shownBy = db.prepare<[number, number], { inboxId: number | null; txHash: string }>(
@@ -127,12 +127,12 @@ function frozenBatches(db: Database) {
   function original(reference: string): Original | null {
     const row = originalOf.get(reference);
     if (!row) return null;
-    const { id, lines, plain, ...rest } = row;
+    const { id, alertCount, plain, ...rest } = row;
     const message = { ...rest, plain: plain === 1 };
-    if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
+    if (alertCount === null) return { ...message, alerts: ofBatch(id), ids: [] };
     const ids = idsOfBatch(id);
     // Some of a digest's alerts may have been deleted by now. The digest would then count too few.
-    return ids.length < lines ? null : { ...message, alerts: [], ids };
+    return ids.length < alertCount ? null : { ...message, alerts: [], ids };
   }
 
   return { takeUp, countAttempt };

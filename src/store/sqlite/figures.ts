@@ -104,9 +104,9 @@ function guildFigures(db: Database) {
     `SELECT ${counted('subscriptions')} AS subscriptions, ${counted('labels')} AS labels,
        ${counted('token_mutes')} AS tokenMutes, ${counted('projects')} AS project,
        ${counted('webhook_names')} AS webhookNames, ${counted('guilds')} AS settings, waiting,
-       told + ${counted('decisions')} AS history, ${counted('audit')} AS audit
+       done + ${counted('decisions')} AS history, ${counted('audit')} AS audit
      FROM (SELECT count(*) FILTER (WHERE state IN ('waiting', 'frozen')) AS waiting,
-         count(*) FILTER (WHERE state NOT IN ('waiting', 'frozen')) AS told
+         count(*) FILTER (WHERE state NOT IN ('waiting', 'frozen')) AS done
        FROM alerts WHERE guild_id = @guildId)`,
   );
 

@@ -13,6 +13,7 @@ import { webhookForNewAddresses } from './migrations/12-webhook-for-new-addresse
 import { scopesInTurn } from './migrations/13-scopes-in-turn.ts';
 import { inboxIds } from './migrations/14-inbox-ids.ts';
 import { nameBook } from './migrations/15-name-book.ts';
+import { plainNames } from './migrations/16-plain-names.ts';
 
 /**
  * The schema, one migration a version; each runs in a transaction of its own. Times are milliseconds since 1970,
@@ -34,4 +35,5 @@ export const migrations: string[] = [
   scopesInTurn,
   inboxIds,
   nameBook,
+  plainNames,
 ];

@@ -26,9 +26,9 @@ export function outboxTable(db: Database) {
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
   );
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, lines, state,
+    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, alert_count, state,
        attempts, unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @lines, 'frozen', 1, 1, @now,
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @alertCount, 'frozen', 1, 1, @now,
        @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
@@ -36,9 +36,9 @@ export function outboxTable(db: Database) {
   // A dissolved message mentions nobody, so the cool-down that it began ends.
   const unmention = db.prepare<[number]>(
     `UPDATE subscriptions SET mentioned_at = NULL
-     FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) told
-     WHERE subscriptions.guild_id = told.guild_id AND subscriptions.channel_id = told.channel_id
-       AND mentioned_at = told.frozen_at`,
+     FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) dissolved
+     WHERE subscriptions.guild_id = dissolved.guild_id AND subscriptions.channel_id = dissolved.channel_id
+       AND mentioned_at = dissolved.frozen_at`,
   );
   const certain = db.prepare<[number]>('UPDATE batches SET unsure = 0 WHERE id = ?');
   const markSent = db.prepare<[number, string | null, number]>(
@@ -54,8 +54,8 @@ export function outboxTable(db: Database) {
   const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
   const freeze = db.transaction(({ alerts, mentioning, ...batch }: NewBatch, now: number) => {
     if (!holds(alerts, true)) return null;
-    const lines = batch.kind === 'digest' ? alerts.length : null;
-    const id = Number(insertBatch.run({ ...batch, plain: batch.plain ? 1 : 0, lines, now }).lastInsertRowid);
+    const alertCount = batch.kind === 'digest' ? alerts.length : null;
+    const id = Number(insertBatch.run({ ...batch, plain: batch.plain ? 1 : 0, alertCount, now }).lastInsertRowid);
     for (const alert of alerts) assign.run(id, alert.id);
     for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;

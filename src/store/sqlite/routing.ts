@@ -22,9 +22,9 @@ import { watcherLookUp } from './subscriptions.ts';
  */
 const MOST_REACHED = 5_000;
 
-interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
+interface TransferRow extends Omit<StoredTransfer, 'reorganized' | 'txHash'> {
   id: number;
-  reorganised: 0 | 1;
+  reorganized: 0 | 1;
 }
 
 interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
@@ -54,7 +54,7 @@ type Guard = ReturnType<typeof guardTables>;
 function reader(db: Database, guard: Guard) {
   const watchersOf = watcherLookUp(db);
   const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
-    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
+    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganized, data FROM transfers
      WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
@@ -119,9 +119,9 @@ function reader(db: Database, guard: Guard) {
     const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
     return {
       answered,
-      transfers: rows.map(({ data, reorganised, ...row }) => ({
+      transfers: rows.map(({ data, reorganized, ...row }) => ({
         ...row,
-        reorganised: reorganised === 1,
+        reorganized: reorganized === 1,
         transfer: JSON.parse(data) as SeenTransfer['transfer'],
       })),
       deliveries: deliveries.map(({ minute, names, ...row }) => ({
@@ -146,11 +146,11 @@ function reader(db: Database, guard: Guard) {
 function writer(db: Database, { keep }: Guard) {
   const { requestChange } = editTables(db);
   const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
-    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganized, data)
      VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)`,
   );
   const setTransfer = db.prepare<[number, number, number, string, number, string]>(
-    'UPDATE transfers SET count = ?, bodies = ?, reorganised = ?, data = ? WHERE id = ? AND key = unhex(?)',
+    'UPDATE transfers SET count = ?, bodies = ?, reorganized = ?, data = ? WHERE id = ? AND key = unhex(?)',
   );
   const putDelivery = db.prepare(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
@@ -184,8 +184,8 @@ function writer(db: Database, { keep }: Guard) {
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
   /** The router reads, decides and commits one after the other, so nothing was added since it read. */
-  function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganised, data }: StoredTransfer): number {
-    const moved = reorganised ? 1 : 0;
+  function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganized, data }: StoredTransfer): number {
+    const moved = reorganized ? 1 : 0;
     // But rows may have been deleted since.
     if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
     return Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);

@@ -18,7 +18,7 @@ interface TransferRow {
   id: number;
   scope: number;
   count: number;
-  reorganised: 0 | 1;
+  reorganized: 0 | 1;
   seenAt: number;
   data: string;
 }
@@ -35,7 +35,7 @@ export function storyReader(db: Database) {
          AND (scope IS @ownScope
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))
-     SELECT id, scope, count, reorganised, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
+     SELECT id, scope, count, reorganized, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
      FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @most) ORDER BY id`,
   );
   const deliveries = db.prepare<[number], Story['deliveries'][number]>(
@@ -52,7 +52,7 @@ export function storyReader(db: Database) {
   const alerts = db.prepare<[string, number, string], StoryAlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
        b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
-       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
+       coalesce(b.alert_count, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
          WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
        c.state AS channelState, c.due_at AS channelDueAt, c.reason AS channelReason,
@@ -72,7 +72,7 @@ export function storyReader(db: Database) {
     return {
       transfer: JSON.parse(row.data) as Transfer,
       count: row.count,
-      reorganised: row.reorganised === 1,
+      reorganized: row.reorganized === 1,
       seenAt: row.seenAt,
       own,
       deliveries: deliveries.all(row.id),

@@ -72,7 +72,7 @@ export function storedTransfer(
 ): StoredTransfer {
   const { transfer: given = {}, ...row } = changed;
   const data = transfer(n, given);
-  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, bodies: 1, reorganised: false };
+  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, bodies: 1, reorganized: false };
   return { ...first, txHash: data.txHash, data: JSON.stringify(data), ...row };
 }
 

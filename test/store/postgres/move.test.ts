@@ -75,7 +75,7 @@ async function fill(store: Store): Promise<void> {
       transfers: [
         storedTransfer(1, {
           transfer: { token: address(0x444), tokenName: 'a\0b', tokenSymbol: '\0' },
-          reorganised: true,
+          reorganized: true,
         }),
       ],
       deliveries: [delivery(1, { owed: true, names: ['n'], minute: { a: 1 } as never })],

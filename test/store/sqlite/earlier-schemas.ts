@@ -87,6 +87,10 @@ function regardless(contents: Contents): Contents {
   const unnamed = ({ label, ...row }: Record<string, unknown>) => row;
   const renamed = ({ silence_told_at: toldAt, ...row }: Record<string, unknown>) =>
     toldAt === undefined ? row : { ...row, silence_reported_at: toldAt };
+  const respelled = ({ reorganised, ...row }: Record<string, unknown>) =>
+    reorganised === undefined ? row : { ...row, reorganized: reorganised };
+  const counted = ({ lines, ...row }: Record<string, unknown>) =>
+    lines === undefined ? row : { ...row, alert_count: lines };
   const ids = new Map(transfers.map(keyed).map((row) => [row.key, (row as Record<string, unknown>).id]));
   const pointing = ({ transfer_key: key, ...row }: Record<string, unknown>) =>
     key === undefined ? row : { ...row, transfer_id: ids.get(key) };
@@ -94,9 +98,9 @@ function regardless(contents: Contents): Contents {
   return {
     ...others,
     alerts: alerts.map(({ marks, ...row }) => (marks === undefined ? row : { ...row, warnings: marks })),
-    batches: batches.map(({ reason, ...row }) => row),
+    batches: batches.map(({ reason, ...row }) => counted(row)),
     dead_letters: letters.map((row) => ({ ...row, payload: row.payload || null })),
-    transfers: transfers.map(keyed),
+    transfers: transfers.map(keyed).map(respelled),
     deliveries: deliveries.map(keyed).map(pointing),
     subscriptions: subscriptions.map((row) => unnamed(renamed({ ...statsOf.get(row.id), ...row }))),
     labels: [...labels, ...names],

@@ -99,3 +99,17 @@ it('splits columns of messages, alerts and channels that had several meanings', 
   expect(db.prepare('SELECT * FROM meta').all()).toEqual([]);
   expect(db.pragma('foreign_key_check')).toEqual([]);
 });
+
+it('keeps how many alerts a digest counts and which transfers moved, under their new names', () => {
+  const db = migrated(
+    15,
+    `
+    UPDATE batches SET kind = 'digest', lines = 7 WHERE id = 1;
+    UPDATE transfers SET reorganised = 1 WHERE id = 2;`,
+  );
+  expect(db.prepare('SELECT alert_count FROM batches').pluck().all()).toEqual([7]);
+  expect(db.prepare('SELECT id, reorganized FROM transfers ORDER BY id').raw().all()).toEqual([
+    [1, 0],
+    [2, 1],
+  ]);
+});

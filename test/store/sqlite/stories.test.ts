@@ -44,7 +44,7 @@ describe('stories', () => {
     const { total, first } = await world.store.history.transfers(HARBOR, txHash, null, world.clock.now(), 5);
     const [story] = first;
     expect([total, first.length]).toEqual([1, 1]);
-    expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
+    expect(story).toMatchObject({ count: 1, own: false, reorganized: false, deliveries: [{ received: 2 }] });
     expect(story!.decisions).toMatchObject([
       { channelId: ALERTS, outcome: 'matched', label: 'Treasury', address: TREASURY },
       { subscription: large, channelId: WHALES, outcome: 'minimum' },

@@ -1,0 +1,5 @@
+export const plainNames = `
+-- alert_count: how many alerts a digest counts; NULL for other messages.
+ALTER TABLE batches RENAME COLUMN lines TO alert_count;
+ALTER TABLE transfers RENAME COLUMN reorganised TO reorganized;
+`;
