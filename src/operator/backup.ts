@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { backUp } from '../store/sqlite/backup.ts';
 import { backupFolder, stamp } from '../store/sqlite/folder.ts';
+import { progressBar } from './progress.ts';
 
 /** Where a copy goes: to a file, or under a name made of the time to a folder, of whose copies the newest are kept. */
 interface BackupTarget {
@@ -21,7 +22,8 @@ export async function backupTo(database: string, { file, to, keep, usual }: Back
   if (file !== undefined && (to ?? keep) !== undefined) throw new UserError('Specify a file or a folder, not both.');
   const place = resolve(to ?? usual ?? backupFolder(database));
   const target = file === undefined ? join(place, `${stamp(Date.now())}.sqlite.zst`) : resolve(file);
-  const { bytes } = await backUp(database, target);
+  const bar = progressBar(process.stderr);
+  const { bytes } = await backUp(database, target, bar.draw).finally(bar.end);
   const removed = keep === undefined ? [] : prune(place, keep);
   const older = removed.length === 0 ? '' : ` Deleted ${removed.length} older.`;
   return `Backed up ${database} to ${target} (${bytes} bytes), verified.${older}`;

@@ -19,8 +19,11 @@ import { migrations } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
-/** All pages in one step: this copies one snapshot and blocks no writer. */
-const ALL_PAGES = 0x7fffffff;
+/** Pages that are copied between two reports of progress. */
+const PAGES_AT_ONCE = 2_000;
+
+/** Receives how much is done of what. */
+export type BackupProgress = (done: number, total: number, what: string) => void;
 
 /** A verified copy of a database. */
 export interface Backup {
@@ -32,7 +35,7 @@ export interface Backup {
  * Copies a database, also while a bot writes to it, and verifies the copy; a `target` that ends in `.zst` is compressed.
  * `target` appears only once it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
  */
-export async function backUp(file: string, target: string): Promise<Backup> {
+export async function backUp(file: string, target: string, report: BackupProgress = () => undefined): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   if (existsSync(target)) throw new UserError(`${target} already exists. Specify another file, or move this one.`);
   makeFolderOf(target, 'Specify a file in another folder.');
@@ -43,11 +46,12 @@ export async function backUp(file: string, target: string): Promise<Backup> {
   };
   remove();
   try {
-    await copy(file, partial, target);
+    await copy(file, partial, target, (done, total) => report(done, total, 'copying'));
+    report(1, 1, 'verifying');
     verify(partial, file, target);
     const isPlain = !target.endsWith('.zst');
     if (!isPlain) {
-      await compress(partial, compressed).catch((error: Error) => {
+      await compress(partial, compressed, (done, total) => report(done, total, 'compressing')).catch((error: Error) => {
         failToWrite(error, file, target);
         throw error;
       });
@@ -67,7 +71,12 @@ export async function backUp(file: string, target: string): Promise<Backup> {
  * when there was no old file. Throws a {@link UserError} when a bot runs or the backup is damaged; the database is
  * untouched then.
  */
-export async function restore(named: string, backup: string, now: number): Promise<{ kept: string | null }> {
+export async function restore(
+  named: string,
+  backup: string,
+  now: number,
+  report: BackupProgress = () => undefined,
+): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
     throw new UserError(`There is no backup at ${backup}. Backups are in ${whereBackups(named)}.`);
   makeFolderOf(named);
@@ -77,7 +86,7 @@ export async function restore(named: string, backup: string, now: number): Promi
   try {
     const fresh = `${file}.restored`;
     rmSync(fresh, { force: true });
-    await unpackTo(backup, fresh);
+    await unpackTo(backup, fresh, report);
     const kept = `${file}.before-restore-${stamp(now)}`;
     const isKept = keep(file, kept);
     renameSync(fresh, file);
@@ -89,15 +98,17 @@ export async function restore(named: string, backup: string, now: number): Promi
 }
 
 /** Copies a backup, compressed or not, to a new file and verifies that. */
-async function unpackTo(backup: string, fresh: string): Promise<void> {
-  if (!isCompressed(backup)) return void (await backUp(backup, fresh));
+async function unpackTo(backup: string, fresh: string, report: BackupProgress): Promise<void> {
+  if (!isCompressed(backup)) return void (await backUp(backup, fresh, report));
   const unpacked = `${fresh}.unpacked`;
   try {
-    await decompress(backup, unpacked).catch((error: NodeJS.ErrnoException) => {
-      failToWrite(error, backup, fresh);
-      throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
-    });
-    await backUp(unpacked, fresh).catch((error: Error) => {
+    await decompress(backup, unpacked, (done, total) => report(done, total, 'decompressing')).catch(
+      (error: NodeJS.ErrnoException) => {
+        failToWrite(error, backup, fresh);
+        throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
+      },
+    );
+    await backUp(unpacked, fresh, report).catch((error: Error) => {
       throw error instanceof UserError ? new UserError(error.message.replaceAll(unpacked, backup)) : error;
     });
   } finally {
@@ -130,15 +141,27 @@ function keep(file: string, kept: string): boolean {
   return isThere;
 }
 
-async function copy(file: string, partial: string, target: string): Promise<void> {
+async function copy(
+  file: string,
+  partial: string,
+  target: string,
+  report: (done: number, total: number) => void,
+): Promise<void> {
   let isOpen = false;
   try {
     const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     try {
+      // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
+      source.exec('BEGIN');
       // Also opens the log beside the file, so an unreadable log fails here.
       source.pragma('user_version');
       isOpen = true;
-      await source.backup(partial, { progress: () => ALL_PAGES });
+      await source.backup(partial, {
+        progress({ totalPages, remainingPages }) {
+          report(totalPages - remainingPages, totalPages);
+          return PAGES_AT_ONCE;
+        },
+      });
     } finally {
       source.close();
     }

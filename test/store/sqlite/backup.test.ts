@@ -102,6 +102,22 @@ const run = async (command: string, ...args: string[]) => {
 };
 
 describe('a backup', () => {
+  it('reports its progress, and copies one snapshot although the database changes between its steps', async () => {
+    store(...Array.from({ length: 12 }, (_, n) => `${n}`.padEnd(2 ** 20)));
+    const { db, close } = openDatabase(file);
+    const shares: number[] = [];
+    await backUp(file, `${copy}.zst`, (done, total, what) => {
+      if (what !== 'copying') return;
+      shares.push(done / total);
+      if (shares.length < 4) inboxTable(db).append([{ scope: 0, receivedAt: 1, body: Buffer.from('later') }]);
+    });
+    close();
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(shares.filter((share) => share > 0).length).toBeLessThan(4);
+    await restore(file, `${copy}.zst`, NOW);
+    expect(bodies(file)).toHaveLength(12);
+  });
+
   it('restores everything that was committed before a backup beside a writing bot', async () => {
     const writer = await startWriter();
     await writer.reaches(200);
