@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -100,6 +102,19 @@ it.each([
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
   expect(code).toBe(78);
   expect(said).toMatch(says);
+});
+
+it('ends with 0 on SIGTERM while it still waits for its node', async () => {
+  const node = createServer();
+  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+  const { port } = node.address() as AddressInfo;
+  const child = run({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder.dir, 'waiting') });
+  const over = ended(child);
+  await once(node, 'request');
+  child.kill('SIGTERM');
+  expect((await over).code).toBe(0);
+  node.closeAllConnections();
+  node.close();
 });
 
 it('refuses an unknown service', async () => {

@@ -17,6 +17,7 @@ const MAX_DEPTH = 10;
 const TIMEOUT_MS = 300_000 + ROUNDS * 30_000;
 const SEED = Number(process.env.PROOF_SEED ?? 1);
 const HOUR = 3_600_000;
+const RECOVERED_MS = 300_000;
 /** An address that nobody has the key of. */
 const VAULT: Hex = '0x00000000000000000000000000000000c0ffee00';
 
@@ -168,7 +169,11 @@ it.skipIf(!hasAnvil)(
         await services.close();
         services = await startHarness({ rpcUrl: node.url, dir: here.dir });
       }
-      if (single || luck.next() < 0.7) repair(node);
+      if (single || luck.next() < 0.7) {
+        repair(node);
+        // A rate that was learned from a fault is forgotten.
+        services.clock.advance(RECOVERED_MS);
+      }
     }
     const { rpc, watched, height, first } = begun;
     repair(node);

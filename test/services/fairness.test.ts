@@ -1,0 +1,113 @@
+import { zeroAddress } from 'viem';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
+import type { NodeBlock } from '../../services/chain/node.ts';
+import type { Transfer } from '../../services/chain/transfers.ts';
+import { deliveriesOf, type Match } from '../../services/notification/match.ts';
+import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+
+const here = surroundings({ scripted: true });
+let services: Harness;
+
+beforeEach(async () => {
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+});
+afterEach(() => services.close());
+
+const watch = (parallel: number) =>
+  services.call('POST', '/webhook', {
+    projectId: harbor.id,
+    webhookUrl: here.receiver.url,
+    eventType: 'ALL',
+    addresses: [here.chain.wallets.Treasury],
+    parallel,
+  });
+/** Counts the attempts from now on. */
+const attempts = () => {
+  const counted = { count: 0 };
+  services.notification.onProgress(({ type }) => {
+    if (type === 'attempted') counted.count += 1;
+  });
+  return counted;
+};
+const paused = async () => {
+  const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as {
+    chains: [{ pausedReceivers: number }];
+  };
+  return chains[0].pausedReceivers;
+};
+
+it.each([1, 3])('has %i deliveries of a webhook under way at the same time', async (parallel) => {
+  await watch(parallel);
+  here.receiver.answer(null);
+  const made = attempts();
+  await here.chain.burst(8, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  await here.receiver.until(parallel);
+  expect(made.count).toBe(parallel);
+  here.receiver.answer(200);
+  here.receiver.release(200);
+  await services.sent();
+  expect(here.receiver.received).toHaveLength(8);
+});
+
+it('pauses a receiver after five time-outs, then tries it with one delivery at a time', async () => {
+  await watch(5);
+  here.receiver.answer(null);
+  const made = attempts();
+  await here.chain.burst(20, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  await here.receiver.until(5);
+  services.clock.advance(3_000);
+  await expect.poll(paused).toBe(1);
+  expect(made.count).toBe(5);
+  services.clock.advance(5_000);
+  await here.receiver.until(6);
+  expect(made.count).toBe(6);
+  here.receiver.answer(200);
+  here.receiver.release(200);
+  await here.receiver.until(16);
+  await expect.poll(paused).toBe(0);
+});
+
+it('puts the first 16 events of each transaction before the rest', () => {
+  const hash = (digit: string) => `0x${digit.repeat(64)}` as const;
+  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
+  const receiver = { id: 'one', projectId: harbor.id, url: here.receiver.url, eventType: 'ALL' } as const;
+  const match = (txHash: `0x${string}`, at: number): Match => {
+    const common = { txHash, from: zeroAddress, to: zeroAddress, place: `trace:${at}` };
+    const transfer: Transfer = { ...common, kind: 'native', internal: true, value: 1n };
+    return { transfer, role: 'to', webhook: { ...receiver, ...settings } };
+  };
+  const flood = Array.from({ length: 400 }, (_, at) => match(hash('1'), at));
+  const { deliveries } = deliveriesOf([...flood, match(hash('2'), 0)], {
+    block: { hash: hash('b'), number: '0x1', transactions: [] } as unknown as NodeBlock,
+    receipts: new Map(),
+    factsOf: () => undefined,
+    style: { nativeSymbol: 'NATIVE', strict: false },
+    clock: createManualClock(),
+    delayMs: 0,
+  });
+  const turns = deliveries.map(({ turn }) => turn);
+  expect([0, 15, 16, 255, 256, 399, 400].map((at) => turns[at])).toEqual([0, 0, 1, 1, 2, 2, 0]);
+});
+
+it('reads new blocks while the explorer has used up its share of the calls', async () => {
+  await services.close();
+  // The clock stands still, so what is used up stays so.
+  services = await startHarness({ chains: [{ nodes: [{ url: here.chain.rpcUrl }], perSecond: 1_000 }], dir: here.dir });
+  await watch(1);
+  const { address } = here.chain.tokens.dollar;
+  const query = `module=token&action=getToken&contractaddress=${address}`;
+  let answered = 0;
+  const lookups = Array.from({ length: 60 }, async () => {
+    const response = await fetch(`${services.explorerApiUrl}?${query}`).catch(() => null);
+    if (response?.ok) answered += 1;
+  });
+  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  await here.receiver.until(1);
+  expect(answered).toBeLessThan(60);
+  await services.close();
+  await Promise.all(lookups);
+});
