@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { createAdmission } from '../../src/receiver/admission.ts';
+
+it('is busy while 64 requests are open and for 25 ms after the last that came meanwhile', () => {
+  let time = 0;
+  const admission = createAdmission(() => time);
+  const tickets = Array.from({ length: 63 }, () => admission.open(0)!);
+  expect(admission.isBusy()).toBe(false);
+  tickets.push(admission.open(0)!);
+  time = 90;
+  expect(admission.isBusy()).toBe(true);
+  admission.close(tickets.pop()!);
+  expect(admission.isBusy()).toBe(false);
+  tickets.push(admission.open(0)!);
+  for (const ticket of tickets) admission.close(ticket);
+  time += 24;
+  expect(admission.isBusy()).toBe(true);
+  time += 1;
+  expect(admission.isBusy()).toBe(false);
+});
