@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
-import { beside, isSound, openStoreBeside } from '../store/sqlite/beside.ts';
 import { type Bot, startBot } from './bot.ts';
 import { countShown, linesOf } from './count.ts';
-import { FIRST_POINTS, POINTS } from './names.ts';
+import { type CrashEngine, sqliteEngine } from './engines.ts';
 import { ENOUGH, type Sent, startSender } from './sender.ts';
 import { watchAddresses } from './watched.ts';
 
@@ -23,6 +21,12 @@ export interface Verdict {
   lost: number;
   doubled: number;
   problems: string[];
+}
+
+/** Where the bot keeps its data (by default an SQLite file in the folder), and who wants to know of each round. */
+interface CrashOptions {
+  engineIn?: ((folder: string) => CrashEngine) | undefined;
+  onRound?(round: number): void;
 }
 
 /** A point that is not reached by then is given up, and the process is ended wherever it is. */
@@ -41,9 +45,12 @@ const FAULTS: FaultRule[] = [
 ];
 
 /** Ends the bot with SIGKILL `rounds` times over one database, under load, and counts what the channels show. */
-export async function crash(rounds: number, onRound: (round: number) => void = () => undefined): Promise<Verdict> {
+export async function crash(
+  rounds: number,
+  { engineIn = sqliteEngine, onRound = () => undefined }: CrashOptions = {},
+): Promise<Verdict> {
   const directory = mkdtempSync(join(tmpdir(), 'crash-'));
-  const file = join(directory, 'bot.sqlite');
+  const engine = engineIn(directory);
   const discord = await startDiscord({ limits: 'none' });
   const [port] = await freePorts(1);
   const environment = {
@@ -51,7 +58,8 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
     DISCORD_API_URL: discord.apiUrl,
     PORT: String(port),
     OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${file}`,
+    DATABASE_URL: engine.url,
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCES: '127.0.0.1',
     LOG_LEVEL: 'warn',
@@ -63,8 +71,8 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   let owing = () => () => false;
   const endAt = (point: string) => endBot(start(`${point}@${times(point)}`), point, points, owing);
 
-  for (const point of FIRST_POINTS) await endAt(point);
-  const watched = await watchAddresses(discord, await openStore(file));
+  for (const point of engine.firstPoints) await endAt(point);
+  const watched = await watchAddresses(discord, await engine.open());
   // One polite end leaves the compiled program behind, which makes every later start quicker.
   const polite = start(null);
   if (!(await polite.started)) throw new Error(`The bot does not start.\n${polite.log()}`);
@@ -91,7 +99,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
     return () => sender.acknowledged() < enough && waiting() < ENOUGH;
   };
 
-  const named = shuffled(POINTS);
+  const named = shuffled(engine.points);
   for (let round = 1; round <= rounds; round++) {
     const point = round % 6 === 0 ? null : named[round % named.length]!;
     if (point?.startsWith('outbox.countAttempt') || Math.random() < 0.2) {
@@ -106,10 +114,10 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const last = start(null);
   await last.started;
   sender.calm();
-  await settled(file, () => sender.unanswered() + waiting());
+  await settled(engine, () => sender.unanswered() + waiting());
   last.kill('SIGTERM');
   await last.ended;
-  const verdict = await judge(discord, [...sender.sent.values()], file);
+  const verdict = await judge(discord, [...sender.sent.values()], engine);
   await sender.close();
   await discord.close();
   rmSync(directory, { recursive: true });
@@ -118,7 +126,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
 
 /** Frequent points are passed a few times first, so that there is work of every age around. */
 const times = (point: string) =>
-  /^(inbox|routing|outbox\.(claim|freeze|sent)|delivery|200|message)/.test(point)
+  /^(commit|inbox|routing|outbox\.(claim|freeze|sent)|delivery|200|message)/.test(point)
     ? 1 + Math.floor(Math.random() * 6)
     : 1;
 
@@ -149,8 +157,8 @@ async function mustBeKilled(bot: Bot): Promise<void> {
 }
 
 /** Resolves once nothing is left to do, or nothing has moved for long. */
-async function settled(file: string, left: () => number): Promise<void> {
-  const { store, close } = openStoreBeside(file);
+async function settled(engine: CrashEngine, left: () => number): Promise<void> {
+  const { store, close } = await engine.open();
   let least = Number.POSITIVE_INFINITY;
   let since = Date.now();
   for (;;) {
@@ -163,16 +171,18 @@ async function settled(file: string, left: () => number): Promise<void> {
     }
     await wait(50);
   }
-  close();
+  await close();
 }
 
-async function judge(discord: Discord, sent: Sent[], file: string) {
+async function judge(discord: Discord, sent: Sent[], engine: CrashEngine) {
   const { problems, ...counted } = countShown(discord, sent);
-  const left = await beside(file, ({ metrics }) => metrics.backlog(Date.now()));
+  const { store, close } = await engine.open();
+  const left = await store.metrics.backlog(Date.now());
+  await close();
   const { inbox, quarantine, deadLetters, frozen, alerts } = left;
   const rest = inbox.waiting + quarantine.rows + deadLetters + frozen + alerts.due + alerts.held + alerts.closed;
   if (rest > 0) problems.push(`something is left in the database: ${JSON.stringify(left)}`);
-  if (!isSound(file)) problems.push('the database file is damaged');
+  if (!engine.isSound()) problems.push('the database file is damaged');
   return { ...counted, problems };
 }
 

@@ -14,9 +14,19 @@ const WHOLE = [
  * Points on the way of an event at which a process can be ended. Those of a call to the database: `asked` and
  * `answered` in the main thread, `begun` and `done` in the database's thread, `uncommitted` before the commit.
  */
-export const POINTS: readonly string[] = [
+export const THREAD_POINTS: readonly string[] = [
   ...SINGLE.flatMap((call) => ['asked', 'begun', 'done', 'answered'].map((when) => `${call} ${when}`)),
   ...WHOLE.flatMap((call) => ['asked', 'begun', 'uncommitted', 'done', 'answered'].map((when) => `${call} ${when}`)),
+  'lock taken',
+  'journal mode set',
+  'database ready',
+];
+
+/** The same on Postgres: around each commit. */
+export const COMMIT_POINTS: readonly string[] = ['commit unsent', 'commit sent', 'commit answered'];
+
+/** Points that need no database. */
+export const EVENT_POINTS: readonly string[] = [
   'delivery arrived',
   '200 unwritten',
   '200 written',
@@ -28,9 +38,6 @@ export const POINTS: readonly string[] = [
   'message answer read',
   'edit unsent',
   'edit answer read',
-  'lock taken',
-  'journal mode set',
-  'database ready',
   'receiver listening',
 ];
 

@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
+import { watchCommits } from '../store/postgres/crash-points.ts';
 import { watchEngine } from '../store/sqlite/crash-points.ts';
 
 /**
@@ -103,6 +104,7 @@ if (wanted) {
   if (parentPort) watchThread(parentPort);
   else {
     watchStore();
+    watchCommits(pass);
     watchReceiver();
     watchSending();
   }

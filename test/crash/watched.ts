@@ -1,6 +1,6 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { OpenStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** Enough channels that none gets more than 60 alerts in ten minutes, which would become digests. */
 const CHANNELS = 300;
@@ -11,8 +11,14 @@ export interface Watched {
   address: string;
 }
 
+/** A database, open for a while. */
+export interface OpenedStore {
+  store: Store;
+  close(): void | Promise<void>;
+}
+
 /** Opens channels, and subscribes each to an address of its own in a database, which it closes. */
-export async function watchAddresses(discord: Discord, { store, close }: OpenStore): Promise<Watched[]> {
+export async function watchAddresses(discord: Discord, { store, close }: OpenedStore): Promise<Watched[]> {
   const watched: Watched[] = [];
   for (let n = 1; n <= CHANNELS; n++) {
     const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `watched-${n}` });

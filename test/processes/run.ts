@@ -1,7 +1,7 @@
 import { FAULTS, type Fault } from './faults.ts';
 import { trial } from './trial.ts';
 
-/** `npm run test:processes -- <seconds>`: exit code 1 when anything was lost, posted twice or out of order. */
+/** `npm run test:processes -- <seconds>`: exit code 1 when anything was lost, posted twice, out of order or late. */
 
 const EVERY_MS = 5_000;
 /** How long a fault takes on average, with the pause before it. */
@@ -27,4 +27,9 @@ process.stdout.write(
   `${Math.round((Date.now() - begun) / 1_000)} s, ${faults.length} faults · ` +
     `acknowledged ${acknowledged}, shown ${shown}, lost ${lost}, doubled ${doubled}, disordered ${disordered}\n`,
 );
-process.exit(problems.length > 0 || lost + doubled + disordered > 0 ? 1 : 0);
+/** Somebody works again within this time. */
+const TAKE_OVER_MS = 10_000;
+/** The sender's first retry: no delivery may be refused for longer while a new release starts. */
+const RETRY_MS = 15_000;
+const isSlow = Math.max(...Object.values(verdict.idleMs)) > TAKE_OVER_MS || (refusedMs.roll ?? 0) > RETRY_MS;
+process.exit(problems.length > 0 || lost + doubled + disordered > 0 || isSlow ? 1 : 0);

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { openPostgresStore } from '../../src/store/postgres/client.ts';
+import { isSound, openStoreBeside } from '../store/sqlite/beside.ts';
+import { COMMIT_POINTS, EVENT_POINTS, FIRST_POINTS, THREAD_POINTS } from './names.ts';
+import type { OpenedStore } from './watched.ts';
+
+/** The database of a bot that is killed. */
+export interface CrashEngine {
+  url: string;
+  /** Points at which the bot can be ended, and those that only its first start of all passes. */
+  points: readonly string[];
+  firstPoints: readonly string[];
+  /** Opens the data beside a bot that may be running; makes it where there is none. */
+  open(): Promise<OpenedStore>;
+  isSound(): boolean;
+}
+
+export function sqliteEngine(folder: string): CrashEngine {
+  const file = join(folder, 'bot.sqlite');
+  return {
+    url: `sqlite:${file}`,
+    points: [...THREAD_POINTS, ...EVENT_POINTS],
+    firstPoints: FIRST_POINTS,
+    open: async () => openStoreBeside(file),
+    isSound: () => isSound(file),
+  };
+}
+
+/** `url`: an empty database, whose server is not killed: so it stays sound. */
+export const postgresEngine = (url: string): CrashEngine => ({
+  url,
+  points: [...COMMIT_POINTS, ...EVENT_POINTS],
+  firstPoints: [],
+  open: () => openPostgresStore(url),
+  isSound: () => true,
+});
