@@ -1,3 +1,5 @@
+/** The deliveries that the measurements send. */
+
 const BASE = {
   to: '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce',
   from: '0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b',

@@ -15,6 +15,8 @@ import { visibleTo } from './shared/subscriptions.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { catalogedAmong } from './subscription/tokens.ts';
 
+/** `/activity`: how a watched address moved over time, as a chart and a CSV file. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'labels'

@@ -9,6 +9,8 @@ import { define } from './shared/define.ts';
 import type { ContextWith } from './shared/services.ts';
 import { TARGET_TYPES } from './shared/target.ts';
 
+/** `/setup`: a server’s settings, its own project, the check of everything, and the erasure of its data. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'guilds'

@@ -14,6 +14,8 @@ import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 
+/** `/status`: whether the bot works for this server, and what waits. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'silence'

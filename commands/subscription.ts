@@ -15,6 +15,8 @@ import { dropButton, keepButton, remove, removeButton } from './subscription/rem
 import { test, testButton } from './subscription/sample.ts';
 import { offerTokens } from './subscription/tokens.ts';
 
+/** `/subscription`: adds, edits, lists, pauses, imports and exports what channels watch. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'labels'

@@ -12,6 +12,8 @@ import { muteRow } from './subscription/mute.ts';
 import { catalogedAmong } from './subscription/tokens.ts';
 import { describeStory } from './why/story.ts';
 
+/** `/why`: what arrived about a transaction, what was posted or hidden, and why. */
+
 type Needs = ContextWith<
   | 'labels'
   | 'history'

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { rowsQuery } from './discovery/routes.ts';
 import { notificationSchemas, pageQuery } from './notification/schemas.ts';
 
+/** The shapes of the services’ responses, from which their OpenAPI description is made. */
+
 const message = z.object({ message: z.string() });
 const webhookRow = z.object({ projectId: z.string(), webhookUrl: z.string(), eventType: z.string() });
 const settings = {

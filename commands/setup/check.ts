@@ -8,6 +8,8 @@ import { checkInterfaces } from './check-interfaces.ts';
 import { checkProject } from './check-project.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
+/** `/setup check`: what works in this server, and what an admin has to fix. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'metrics'

@@ -18,6 +18,8 @@ import { nameOf } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './tokens.ts';
 
+/** `/subscription import`: subscriptions from a CSV file. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'labels'

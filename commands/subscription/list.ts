@@ -12,6 +12,8 @@ import { mutedTokens } from './mute.ts';
 import { panel, seenOne } from './panel.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 
+/** `/subscription list`: the subscriptions of a channel or server, in pages, with quick actions. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'projects'

@@ -14,6 +14,8 @@ import type { Reading } from './field-values.ts';
 import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
 
+/** The options of `/subscription add` and `/subscription edit`, and how they are read. */
+
 type Needs = ContextWith<never>;
 
 const same = (...values: string[]): APIApplicationCommandOptionChoice<string>[] =>

@@ -4,6 +4,8 @@ import { page, pageHeaders } from '../html.ts';
 import { directoryPage } from './page.ts';
 import { type Category, findRows } from './providers.ts';
 
+/** The HTTP routes of interface C, the directory. */
+
 class BadRequest extends Error {
   readonly statusCode = 400;
 }

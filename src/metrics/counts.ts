@@ -2,6 +2,8 @@ import type { Batch } from '../domain/batch.ts';
 import { SECOND } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 
+/** Counters that rise while the process runs; everything else is read when `/metrics` is requested. */
+
 const KINDS = ['create', 'digest', 'edit', 'notice'] as const satisfies Batch['kind'][];
 
 const OUTCOMES = [

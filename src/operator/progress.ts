@@ -17,7 +17,7 @@ export function progressBar(terminal: Terminal) {
       drawn = `${percent} ${what}`;
       const full = Math.round((WIDTH * percent) / 100);
       const line = `[${'█'.repeat(full)}${' '.repeat(WIDTH - full)}] ${String(percent).padStart(3)} %  ${what}`;
-      terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns ?? 80) - 1)}`);
+      terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns || 80) - 1)}`);
     },
     /** Removes the bar. */
     end(): void {

@@ -1,6 +1,8 @@
 import { SQLITE_MUTANTS } from '../store/sqlite/mutants.ts';
 import { change, type Mutant, mutantsOf } from './mutant.ts';
 
+/** The promises that `npm run test:mutants` breaks, one by one. */
+
 const intake = mutantsOf<typeof import('../../src/receiver/intake.ts')>('src/receiver/intake.ts');
 const identity = mutantsOf<typeof import('../../src/domain/identity.ts')>('src/domain/identity.ts');
 const events = mutantsOf<typeof import('../../src/routing/decide-event.ts')>('src/routing/decide-event.ts');

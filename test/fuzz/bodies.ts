@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { NAUGHTY } from './naughty.ts';
 
+/** Makes random bodies of deliveries, from events with anything in their fields to no JSON at all. */
+
 const ADDRESSES = [
   '0x1111111111111111111111111111111111111111',
   '0x2222222222222222222222222222222222222222',

@@ -4,6 +4,8 @@ import type { Filters, Watcher } from '../../domain/subscription.ts';
 import { type SubscriptionRow, selected, toFilters } from '../rows.ts';
 import type { Statements } from './connection.ts';
 
+/** Reads the subscriptions that watch addresses, with their scopes, on Postgres. */
+
 const KEYS: (keyof Watcher)[] = [
   ...([
     'id',
