@@ -12,15 +12,23 @@ interface Habits {
   url: string | (() => string);
   /** Its waits before it comes again; the last one repeats. */
   retriesMs: readonly number[];
+  /** The same after an answer, or none in time, if it differs from that after a connection that broke or was refused. */
+  laterMs?: readonly number[];
   /** The share of bodies that come again `afterMs` after their 200, as if that had got lost on the way. */
   repeats: { share: number; afterMs: number };
   /** Makes one request; `post` is the usual way. */
   send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
 }
 
+/** Nobody listens, or whoever did is gone. */
+const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
+const waitOf = (waits: readonly number[], retry: number): number => waits[Math.min(retry, waits.length - 1)]!;
+
 /** Posts bodies, each of them again and again until it is answered with 200. */
-export function startDeliveries({ url, retriesMs, repeats, send = (_, post) => post() }: Habits) {
+export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, send = (_, post) => post() }: Habits) {
   const agent = new Agent({ connections: 32, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
+  /** Bodies whose last try broke off. */
+  const broken = new Set<string>();
   const timers = new Set<NodeJS.Timeout>();
   let unanswered = 0;
   let closed = false;
@@ -39,7 +47,8 @@ export function startDeliveries({ url, retriesMs, repeats, send = (_, post) => p
       const answer = await request(to, { method: 'POST', headers, body, dispatcher: agent });
       await answer.body.dump();
       return answer.statusCode;
-    } catch {
+    } catch (error) {
+      if (BROKEN.has((error as { code?: string }).code ?? '')) broken.add(body);
       return 'none';
     }
   }
@@ -47,7 +56,8 @@ export function startDeliveries({ url, retriesMs, repeats, send = (_, post) => p
   async function attempt(body: string, retry: number, onAnswered: () => void): Promise<void> {
     if (closed) return;
     if ((await send(body, () => post(typeof url === 'string' ? url : url(), body))) === 200) onAnswered();
-    else later(retriesMs[Math.min(retry, retriesMs.length - 1)]!, () => void attempt(body, retry + 1, onAnswered));
+    else
+      later(waitOf(broken.delete(body) ? retriesMs : laterMs, retry), () => void attempt(body, retry + 1, onAnswered));
   }
 
   return {

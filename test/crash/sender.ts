@@ -38,10 +38,10 @@ export function startSender(
   url: string | (() => string),
   watched: Watched[],
   waiting: () => number,
-  { everyMs = 20 } = {},
+  { everyMs = 20, laterMs = RETRIES } = {},
 ) {
   const repeats = { share: 0.1, afterMs: LOST_ANSWER_MS };
-  const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, repeats });
+  const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, laterMs, repeats });
   const sent = new Map<string, Sent>();
   let serial = 0;
   let acknowledged = 0;

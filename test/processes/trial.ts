@@ -30,13 +30,18 @@ interface Verdict {
 /** The end waits this long while nothing moves any more. */
 const STILL_MS = 40_000;
 const LOOK_MS = 100;
+/**
+ * A load balancer passes a delivery on at once when a process is gone. What was refused, or not answered in time, the
+ * sender repeats after 15 s: only then can it be told from another transfer.
+ */
+const SENDER_RETRIES_MS = [15_000];
 
 /**
  * Lets faults happen to three processes on one real Postgres under load, a while after each other, and counts what the
  * channels show. Deliveries go to any of the three, also to those that do not respond: that is what their retries are for.
  */
 export async function trial(
-  faults: readonly Fault[],
+  faults: Iterable<Fault>,
   { everyMs, pulseMs }: { everyMs: number; pulseMs: number },
   onFault: (fault: Fault, idleMs: number) => void = () => undefined,
 ): Promise<Verdict> {
@@ -53,7 +58,10 @@ export async function trial(
 
   const open = watchOpen(discord);
   const anyReceiver = () => group.members[Math.floor(Math.random() * group.members.length)]!.receiver;
-  const sender = startSender(anyReceiver, watched, () => open.count(sender.sent), { everyMs: pulseMs });
+  const sender = startSender(anyReceiver, watched, () => open.count(sender.sent), {
+    everyMs: pulseMs,
+    laterMs: SENDER_RETRIES_MS,
+  });
   stack.defer(sender.close);
   const idle = watchIdle(group);
   stack.defer(idle.stop);
