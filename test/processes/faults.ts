@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import type { Group, Member } from './group.ts';
 
 /** Longer than the lease of an elected process. */
-const BEYOND_LEASE_MS = 9_000;
+const BEYOND_LEASE_MS = 7_000;
 const DOWN_MS = 2_000;
 
 /** What may happen to several processes on one Postgres, and how it is made good again. */
