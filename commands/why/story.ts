@@ -218,7 +218,9 @@ function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
         return [sending, ...paused(alert, context)];
       }
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
-      if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
+      // Once it is due, something else delays the digest, such as Discord's errors.
+      if (alert.gatheredUntil !== null && alert.gatheredUntil > now())
+        return [t('why.state.burst', { due: ago(alert.gatheredUntil) }), ...paused(alert, context)];
       return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, context)];
     }
   }
@@ -226,7 +228,8 @@ function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
 
 /** Why a due alert is not sent now. */
 function paused({ channelId }: StoryAlert, { t, pauses }: StoryContext): string[] {
-  const pause = pauses.find((one) => one.channelId === null || one.channelId === channelId);
+  const isOurs = (one: SendingPause) => one.channelId === null || one.channelId === channelId;
+  const pause = pauses.find((one) => one.reason !== 'burst' && isOurs(one));
   if (!pause || pause.reason === 'burst') return [];
   return [t(`why.pause.${pause.reason}`, { due: ago(pause.until) })];
 }

@@ -283,3 +283,17 @@ it('shows an address that was marked as a look-alike together with the address i
   const told = await why(await receive({ from: fake }));
   expect(told.toLowerCase()).toContain(`flagged: \`${fake}\` looks like \`${known}\``);
 });
+
+it('does not blame a burst for an alert that only waits until Discord recovers', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  for (let line = 1; line <= 61; line++) {
+    await receive();
+    await pipeline.pass(1_000);
+  }
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, method: 'POST', channelId: ALERTS });
+  await receive();
+  await pipeline.pass(30_000);
+  const text = await why(await receive());
+  expect(text).not.toContain('Waiting for a digest');
+  expect(text).toMatch(/The last try failed/);
+});
