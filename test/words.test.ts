@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** The worst wordings of comments, log lines and errors, with what to write instead. */
+/** The worst wordings of comments, log lines, errors and test names, with what to write instead. */
 const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(told|tells?|telling)\b/i, 'post, send, notify, report or show'],
   [/\b(anew|thereby|shall)\b/i, 'again, so, must'],
@@ -10,13 +10,14 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(bury|unbury|thaw|in peace)\b/i, 'the field’s term'],
   [/\b(of which|whoever|at the most)\b/i, 'a sentence of its own, people who, at most'],
   [/\b(mends?|mended)\b/i, 'fix'],
-  [/\b(catalogue|colour|behaviour|labelled|recognise|neighbour)\w*/i, 'US spelling'],
+  [/\b(catalogue|colour|behaviour|labelled|recognise|neighbour|reorganis)\w*/i, 'US spelling'],
 ];
 
-/** A line that is a comment, writes to the log, or makes an error. */
-const READ = /^\s*(\/\/|\/\*\*|\*)|\blog\.(debug|info|warn|error)\(|\bnew \w*Error\(/;
+/** A line that is a comment, writes to the log, makes an error, or names a test. */
+const READ =
+  /^\s*(\/\/|\/\*\*|\*)|\blog\.(debug|info|warn|error)\(|\bnew \w*Error\(|^\s*((it|describe)(\.each\(.*\))?|\]( as const)?\))\(/;
 
-const FOLDERS = ['src', 'commands', 'sandbox', 'bench'];
+const FOLDERS = ['src', 'commands', 'services', 'sandbox', 'bench', 'test'];
 
 /** Its lines that people read, without code in backticks. */
 function faultsIn(file: string): string[] {
@@ -31,7 +32,7 @@ function faultsIn(file: string): string[] {
     });
 }
 
-it('finds no refused wording in comments, log lines and errors', () => {
+it('finds no refused wording in comments, log lines, errors and test names', () => {
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(resolve(folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   );

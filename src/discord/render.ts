@@ -77,11 +77,12 @@ export function renderAlerts(
     if (now !== null || filled.used === alike.length) break;
     filled = fill(alike, style, { ...voice, unlinked: true, hasShortNames }, most);
   }
-  const told = alike.slice(0, filled.used);
+  const shown = alike.slice(0, filled.used);
   const { used } = filled;
-  if (style === 'full') return { payload: messageOf(filled.told as APIEmbed[], told, reference, voice, now), used };
+  if (style === 'full')
+    return { payload: messageOf(filled.rendered as APIEmbed[], shown, reference, voice, now), used };
   const roles = before?.allowed_mentions?.roles ?? [];
-  return { payload: compactMessage(filled.told as string[], told, reference, voice, now, roles), used };
+  return { payload: compactMessage(filled.rendered as string[], shown, reference, voice, now, roles), used };
 }
 /**
  * Whether it warns of a trap, of a token that the catalog does not list, or of another project. Such an alert is shown
@@ -148,25 +149,25 @@ function compactMessage(
 }
 
 /** Groups consecutive alerts by transaction until the next alert would exceed the room or one of Discord's limits. */
-function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { told: Rendered[]; used: number } {
-  const told = new Map<string, { alerts: Alerts; rendered: Rendered }>();
+function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { rendered: Rendered[]; used: number } {
+  const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
   let characters = 0;
   let used = 0;
 
   function add(more: Alerts): boolean {
     const { txHash } = more[0].transfer;
-    const before = told.get(txHash);
+    const before = byTransaction.get(txHash);
     const together: Alerts = before ? [...before.alerts, ...more] : more;
     const rendered = style === 'full' ? transactionEmbed(together, voice) : compactLines(together, voice).join('\n');
     const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
     const fits =
-      (before !== undefined || told.size < MAX_EMBEDS) &&
+      (before !== undefined || byTransaction.size < MAX_EMBEDS) &&
       sum <= room.characters &&
       (typeof rendered === 'string' ||
         (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
     // A single alert is always sent.
     if (!fits && (used > 0 || more.length > 1)) return false;
-    told.set(txHash, { alerts: together, rendered });
+    byTransaction.set(txHash, { alerts: together, rendered });
     characters = sum;
     used += more.length;
     return true;
@@ -178,7 +179,7 @@ function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { t
       break;
     }
   }
-  return { told: [...told.values()].map(({ rendered }) => rendered), used };
+  return { rendered: [...byTransaction.values()].map(({ rendered }) => rendered), used };
 }
 
 /** Groups consecutive alerts of one transaction. */

@@ -46,8 +46,8 @@ it('shows one chart, sums, the largest transfers with their messages, and what w
   expect(text).toMatch(/\*\*2\*\* incoming transfers[\s\S]*\*\*1\*\* outgoing transfer /u);
   expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
   expect(text).toContain('📤 250 `USDC` in 1 transfer');
-  const told = pipeline.discord.messages(ALERTS).map(({ message }) => message);
-  const message = told.findLast((one) => shownIn(one).some(({ title }) => title.includes('18,400.75')))!;
+  const reported = pipeline.discord.messages(ALERTS).map(({ message }) => message);
+  const message = reported.findLast((one) => shownIn(one).some(({ title }) => title.includes('18,400.75')))!;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`);
   expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
 
@@ -119,10 +119,10 @@ describe('visibility', () => {
       };
       const { largest, messages } = await readActivity(pipeline.store, question);
       const { csv } = await readActivityFile(pipeline.store, question);
-      const told = csv.split('\r\n').slice(1);
+      const reported = csv.split('\r\n').slice(1);
       return [
         ...largest.map(({ transferId }) => messages.get(transferId)?.channelId),
-        ...told.map((row) => row.split(',').at(-1)),
+        ...reported.map((row) => row.split(',').at(-1)),
       ];
     };
     expect(await seen(ALERTS)).toEqual([ALERTS, 'yes']);
@@ -261,8 +261,8 @@ it('puts the latest transfers into the CSV file, as many as Discord accepts, and
   const file = await world.press(await world.use('activity', { address }), 'activity:csv');
   const { url, size } = filesOf(file)[0]!;
   expect(size).toBeGreaterThan(9_990_000);
-  const told = (await load(url)).toString().split('\r\n').length - 1;
-  expect(textOf(file)).toContain(`${(15_001 - told).toLocaleString('en-US')} older`);
+  const reported = (await load(url)).toString().split('\r\n').length - 1;
+  expect(textOf(file)).toContain(`${(15_001 - reported).toLocaleString('en-US')} older`);
 });
 
 it('does not claim that nothing moved when the amounts are unknown', async () => {

@@ -12,14 +12,14 @@ describe('/help', () => {
   it('lists every command and no other', async () => {
     const answer = await world.use('help', {}, { as: seed.mia });
     expect(isPrivate(answer)).toBe(true);
-    const told = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);
+    const reported = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);
     const known = commands.flatMap((command) => {
       if ('kind' in command) return [];
       const { name, options = [] } = command.data.toJSON();
       const subs = options.filter((option) => option.type === 1).map((option) => `${name} ${option.name}`);
       return subs.length > 0 ? subs : [name];
     });
-    expect(told.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
+    expect(reported.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
   });
 
   it('starts the help with the first steps, as clickable commands', async () => {

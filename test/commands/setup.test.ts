@@ -178,28 +178,29 @@ describe('/setup check', () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
-    const told = async () => textOf(await world.use('setup check'));
+    const reported = async () => textOf(await world.use('setup check'));
     const shut = new RegExp(`❌ I can’t see <#${id}>\\. If it’s a private thread, mention me there once\\.`);
-    expect(await told()).toMatch(shut);
+    expect(await reported()).toMatch(shut);
     const mention = () =>
       discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
     mention();
     const from = discord.requests().at(-1)!.number;
-    for (let use = 0; use < 3; use++) expect(await told()).toContain('✅ I can post in the channel that gets alerts.');
+    for (let use = 0; use < 3; use++)
+      expect(await reported()).toContain('✅ I can post in the channel that gets alerts.');
     expect(discord.requests(from).filter(({ path }) => path.endsWith(`/channels/${id}`))).toHaveLength(1);
     await trouble(world.store, harbor.id, { [id]: 'parked' });
     world.clock.advance(2 * 60_000);
     discord.act({ do: 'thread.expel', channelId: id });
-    const parked = await told();
+    const parked = await reported();
     expect(parked).toMatch(shut);
     expect(parked).not.toContain('Discord rejected my messages');
     mention();
-    expect(await told()).not.toMatch(shut);
+    expect(await reported()).not.toMatch(shut);
     // The bot gets no events about it after that.
     discord.act({ do: 'thread.expel', channelId: id });
     discord.act({ do: 'channel.delete', channelId: id });
     world.clock.advance(2 * 60_000);
-    expect(await told()).toContain(`❌ <#${id}> no longer exists`);
+    expect(await reported()).toContain(`❌ <#${id}> no longer exists`);
   });
 
   it('lists the addresses whose transfers come twice because several webhooks of one kind have them', async () => {
@@ -331,10 +332,10 @@ describe('/setup check', () => {
     const { projects } = world.services;
     world.services.lastRefused = (of) =>
       of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
-    const told = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
-    for (const command of ['setup check', 'status']) expect(await told(command)).not.toContain('203.0.113.9');
+    const reported = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
+    for (const command of ['setup check', 'status']) expect(await reported(command)).not.toContain('203.0.113.9');
     world.services.projects = { ...projects, hasOperators: false };
-    for (const command of ['setup check', 'status']) expect(await told(command)).toContain('`203.0.113.9`');
+    for (const command of ['setup check', 'status']) expect(await reported(command)).toContain('`203.0.113.9`');
   });
 
   it('shows the manager role nothing about channels that it does not see', async () => {
@@ -343,12 +344,12 @@ describe('/setup check', () => {
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
     await trouble(world.store, harbor.id, { [harbor.treasury]: 'parked' });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    const told = async (who: Actor) => textOf(await world.use('setup check', {}, who));
-    for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await told({})).toContain(part);
-    const alone = await told({ as: seed.noa });
+    const reported = async (who: Actor) => textOf(await world.use('setup check', {}, who));
+    for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await reported({})).toContain(part);
+    const alone = await reported({ as: seed.noa });
     expect(alone).toMatch(/⏳ 1 subscription in a channel that you can’t see/);
     await world.subscribe({ label: 'Open' });
-    const beside = await told({ as: seed.noa });
+    const beside = await reported({ as: seed.noa });
     expect(beside).toContain(A);
     for (const text of [alone, beside])
       expect(text).not.toMatch(new RegExp(`Secret|${harbor.treasury}|${B}|Nothing is`));

@@ -138,9 +138,9 @@ describe('the manager role', () => {
     expect(await offered('subscription edit', 'subscription')).toMatch(/^(?!.*0x1ea1).*Open/);
     expect(await offered('label set', 'address')).toMatch(/^(?!.*0x1ea1).*Open/);
     // Nor what moved there, or whom that dealt with.
-    const told = [await offered('label set', 'address'), await offered('subscription add', 'token')];
+    const reported = [await offered('label set', 'address'), await offered('subscription add', 'token')];
     await remember(world.store, world.clock.now(), [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
-    expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(told);
+    expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(reported);
     expect(await world.choices('subscription add', 'token')).toHaveLength(1);
     const options = { subscription: String(hidden.id) };
     expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
@@ -162,12 +162,12 @@ describe('the manager role', () => {
     const from = world.discord.requests().at(-1)!.number;
     const asked = () =>
       world.discord.requests(from).filter(({ path }) => /channels\/11000000000000777\d\d$/.test(path));
-    const told = [];
+    const reported = [];
     for (let use = 0; use < 3; use++) {
       await world.use('subscription list', {}, { as: seed.noa });
-      told.push(asked().length);
+      reported.push(asked().length);
     }
-    expect(told).toEqual([10, 12, 12]);
+    expect(reported).toEqual([10, 12, 12]);
   });
 
   it('asks Discord rarely about channels hidden from the bot, because it bans bots for too many refusals', async () => {
@@ -208,11 +208,11 @@ describe('the manager role', () => {
     discord.act({ do: 'channel.delete', channelId: gone });
     await world.restart();
     await world.store.guilds.changeSettings(harbor.id, { managerRole: harbor.watchers });
-    const told = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
-    expect(await told()).not.toMatch(/Open|Secret|Lost/);
+    const reported = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
+    expect(await reported()).not.toMatch(/Open|Secret|Lost/);
     discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
     for (const _ of ['asked for', 'remembered'])
-      expect((await told()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
+      expect((await reported()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
     expect(textOf(await world.use('subscription list'))).toContain('Secret');
   });
 });

@@ -222,7 +222,7 @@ describe('/webhook remove', () => {
     expect(left.sort()).toEqual([other.id, anew.id].sort());
   });
 
-  it('tells the manager role only how many hidden subscriptions get no more alerts, and keeps those', async () => {
+  it('shows the manager role only how many hidden subscriptions get no more alerts, and keeps those', async () => {
     const { id: guildId, treasury } = harbor;
     await world.makeManager(seed.noa);
     const noa = { as: seed.noa };

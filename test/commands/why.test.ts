@@ -162,9 +162,9 @@ it('shows the manager role nothing about channels that it cannot see', async () 
   await pipeline.watch(TREASURY, gone, { label: 'Lost' });
   const txHash = await receive();
   await receive({ txHash, value: '9000000' });
-  const told = await why(txHash, { as: seed.noa });
-  expect(told).toContain('Lost (number');
-  expect(told.match(/1 channel that you can’t see/g)).toHaveLength(2);
+  const reported = await why(txHash, { as: seed.noa });
+  expect(reported).toContain('Lost (number');
+  expect(reported.match(/1 channel that you can’t see/g)).toHaveLength(2);
   expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
 
@@ -280,8 +280,8 @@ it('shows an address that was marked as a look-alike together with the address i
   const [known, fake] = ['1', '2'].map((digit) => `0xabcd${digit.repeat(32)}ef01` as const);
   await pipeline.watch(TREASURY, ALERTS);
   await world.store.labels.set(HARBOR, { address: known!, name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
-  const told = await why(await receive({ from: fake }));
-  expect(told.toLowerCase()).toContain(`flagged: \`${fake}\` looks like \`${known}\``);
+  const reported = await why(await receive({ from: fake }));
+  expect(reported.toLowerCase()).toContain(`flagged: \`${fake}\` looks like \`${known}\``);
 });
 
 it('does not blame a burst for an alert that only waits until Discord recovers', async () => {

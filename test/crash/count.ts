@@ -30,12 +30,13 @@ export function countShown(discord: Discord, sent: readonly Sent[]) {
   if (digests.length > 0) problems.push(`${digests.length} digests: the load was too high for this count`);
   let [acknowledged, shown, lost, doubled] = [0, 0, 0, 0];
   for (const { shown: text, lines, acknowledged: taken } of sent) {
-    const told = lines.map((channelId) => counts.get(`${channelId} ${text}`) ?? 0);
+    const reported = lines.map((channelId) => counts.get(`${channelId} ${text}`) ?? 0);
     if (taken) acknowledged++;
-    if (taken && told.every((n) => n === 1)) shown++;
-    if (taken && told.some((n) => n === 0)) lost++;
-    if (told.some((n) => n > 1)) doubled++;
-    if (told.some((n) => n !== 1)) problems.push(`${text} told ${told.join(', ')} times in ${lines.join(', ')}`);
+    if (taken && reported.every((n) => n === 1)) shown++;
+    if (taken && reported.some((n) => n === 0)) lost++;
+    if (reported.some((n) => n > 1)) doubled++;
+    if (reported.some((n) => n !== 1))
+      problems.push(`${text} reported ${reported.join(', ')} times in ${lines.join(', ')}`);
   }
   return { acknowledged, shown, lost, doubled, problems };
 }

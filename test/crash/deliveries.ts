@@ -20,7 +20,7 @@ interface Habits {
   send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** Nobody listens, or whoever did is gone. */
+/** Nobody listens, or the listener is gone. */
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 const waitOf = (waits: readonly number[], retry: number): number => waits[Math.min(retry, waits.length - 1)]!;
 

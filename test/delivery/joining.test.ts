@@ -136,7 +136,7 @@ describe('alerts of one transaction', () => {
     await pipeline.idle();
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await send(hash(), 3);
-    // Whoever is mentioned hears of it by a new message only.
+    // Discord notifies people who are mentioned only by a new message.
     await receive(pinging, 4);
     await pipeline.pay(5, { txHash: plain, ...quiet });
     await pipeline.routed();

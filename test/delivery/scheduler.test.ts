@@ -267,7 +267,7 @@ describe('a server whose channels are refused', () => {
   const PARKED = 15 * 60 * SECOND;
   const ids = Array.from({ length: 100 }, (_, n) => String(n));
 
-  /** A hundred channels of one server, of which Discord refuses those that are `closed`. */
+  /** A hundred channels of one server. Discord refuses those that are `closed`. */
   function create(isClosed: (id: string) => boolean = () => true) {
     const scheduler = createScheduler();
     let now = NOW;

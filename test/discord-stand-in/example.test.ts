@@ -3,7 +3,7 @@ import { Client } from 'discord.js';
 import { seed, startDiscord } from 'ledgerbell-discord-stand-in';
 import { expect, it } from 'vitest';
 
-/** The bot under test: greets whoever uses /hello. */
+/** The bot under test: greets people who use /hello. */
 async function startBot(api: string, token: string): Promise<Client> {
   const client = new Client({ intents: ['Guilds'], rest: { api } });
   client.on('interactionCreate', (interaction) => {

@@ -16,10 +16,10 @@ const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', 
 
 let serial = 0;
 
-/** 5 USDC from Alice to the treasury, in a transaction of its own; whoever is watched is matched. */
-export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> = {}): Alert {
+/** 5 USDC from Alice to the treasury, in a transaction of its own, matched by those of them that are watched. */
+export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {}): Alert {
   serial++;
-  const told: Transfer = {
+  const transfer: Transfer = {
     kind: 'erc20',
     txHash: `0x${serial.toString(16).padStart(64, '0')}`,
     from: ALICE,
@@ -36,14 +36,14 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     blockNumber: 1_234,
     blockHash: `0x${'b'.repeat(64)}`,
     gasFee: '21000000000000',
-    ...transfer,
+    ...change,
   };
   const sides: [AddressText | null, Perspective][] =
-    told.from === told.to
-      ? [[told.from, 'self']]
+    transfer.from === transfer.to
+      ? [[transfer.from, 'self']]
       : [
-          [told.from, 'outgoing'],
-          [told.to, 'incoming'],
+          [transfer.from, 'outgoing'],
+          [transfer.to, 'incoming'],
         ];
   return {
     id: serial,
@@ -52,7 +52,7 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     createdAt: 1_750_000_000_000,
     receivedAt: 1_750_000_000_000,
     inboxId: serial,
-    transfer: told,
+    transfer,
     count: 1,
     reorganized: false,
     matches: sides.flatMap(([address, perspective], index) =>

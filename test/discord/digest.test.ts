@@ -99,17 +99,17 @@ describe('a digest', () => {
     const token = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
     const of = (n: number, tokenSymbol: string) =>
       Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
-    const told = async (symbol: (n: number) => string) => {
+    const rendered = async (symbol: (n: number) => string) => {
       const alerts = Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat();
       const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
       expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
       return [...embed!.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
     };
-    expect(await told((n) => `T${n}`)).toEqual([
+    expect(await rendered((n) => `T${n}`)).toEqual([
       ...Array.from({ length: 12 }, (_, n) => String(14 - n)),
       'and 3 transfers of other tokens',
     ]);
-    const long = await told((n) => `${n}${'\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(29)}`);
+    const long = await rendered((n) => `${n}${'\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(29)}`);
     const shown = long.slice(0, -1).map(Number);
     expect(shown).toEqual(shown.map((_, n) => 14 - n));
     expect(shown.length).toBeGreaterThan(5);

@@ -261,7 +261,7 @@ it('reports changed channels and roles, and only real removals', async () => {
   await until('the gateway is ready', () => gateway.state() === 'ready');
   const { harbor, orchid } = seed;
   /** What is reported about these actions, each kind once, up to the end of the action after them. */
-  const toldOf = async (...actions: WorldAction[]) => {
+  const changesAfter = async (...actions: WorldAction[]) => {
     changes.length = 0;
     const end = discord.act({ do: 'channel.create', guildId: orchid.id, name: 'end' }).id!;
     for (const action of actions) discord.act(action);
@@ -270,28 +270,28 @@ it('reports changed channels and roles, and only real removals', async () => {
     return [...new Set(changes.slice(0, -1).map((change) => change.join(' ')))];
   };
   const changed = (...channel: string[]) => [['changed', harbor.id, ...channel].join(' ')];
-  expect(await toldOf({ do: 'channel.forbid', channelId: harbor.alerts })).toEqual(changed(harbor.alerts));
+  expect(await changesAfter({ do: 'channel.forbid', channelId: harbor.alerts })).toEqual(changed(harbor.alerts));
   const update: WorldAction = { do: 'role.update', roleId: harbor.watchers, permissions: ['ViewChannel'] };
-  expect(await toldOf(update)).toEqual(changed());
+  expect(await changesAfter(update)).toEqual(changed());
   const removed = (channelId: string) => [`channel removed ${channelId}`];
-  expect(await toldOf({ do: 'channel.delete', channelId: harbor.whales })).toEqual(removed(harbor.whales));
+  expect(await changesAfter({ do: 'channel.delete', channelId: harbor.whales })).toEqual(removed(harbor.whales));
   const thread = (type: number) =>
     discord.act({ do: 'channel.create', guildId: harbor.id, parentId: harbor.general, name: 'talk', type }).id!;
   const [open, closed] = [thread(ChannelType.PublicThread), thread(ChannelType.PrivateThread)];
-  expect(await toldOf({ do: 'channel.update', channelId: open, archived: true })).toEqual(changed(open));
-  expect(await toldOf({ do: 'channel.delete', channelId: open })).toEqual(removed(open));
+  expect(await changesAfter({ do: 'channel.update', channelId: open, archived: true })).toEqual(changed(open));
+  expect(await changesAfter({ do: 'channel.delete', channelId: open })).toEqual(removed(open));
   const content = `<@${seed.bot}> come in`;
   const mention: WorldAction = { do: 'message.send', channelId: closed, userId: seed.ada, content };
-  expect(await toldOf(mention)).toEqual(changed(closed));
+  expect(await changesAfter(mention)).toEqual(changed(closed));
   // The library keeps that to itself.
-  expect(await toldOf({ do: 'thread.expel', channelId: closed })).toEqual([]);
-  expect(await toldOf(mention)).toEqual(changed(closed));
+  expect(await changesAfter({ do: 'thread.expel', channelId: closed })).toEqual([]);
+  expect(await changesAfter(mention)).toEqual(changed(closed));
   const outage: WorldAction[] = [
     { do: 'guild.unavailable', guildId: harbor.id },
     { do: 'guild.available', guildId: harbor.id },
   ];
-  expect(await toldOf(...outage)).toEqual([]);
-  expect(await toldOf({ do: 'guild.remove', guildId: harbor.id })).toEqual([`guild removed ${harbor.id}`]);
+  expect(await changesAfter(...outage)).toEqual([]);
+  expect(await changesAfter({ do: 'guild.remove', guildId: harbor.id })).toEqual([`guild removed ${harbor.id}`]);
 });
 
 it('reports with each session which servers the bot is in, also after it missed the end of the previous one', async () => {
@@ -299,13 +299,13 @@ it('reports with each session which servers the bot is in, also after it missed 
   const { harbor, orchid } = seed;
   const { gateway, changes } = start(discord);
   await until('the gateway is ready', () => gateway.state() === 'ready');
-  const told = () => changes.filter(([what]) => what === 'guilds');
-  expect(told()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);
+  const reported = () => changes.filter(([what]) => what === 'guilds');
+  expect(reported()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);
   const away = discord.fault({ fault: { kind: 'gateway-down' } });
   await until('the gateway is away', () => gateway.state() === 'away');
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   discord.act({ do: 'gateway.invalidate' });
   away.clear();
-  await until('the gateway reports the guilds again', () => told().length === 2);
-  expect(told()[1]).toEqual(['guilds', [orchid.id], [0, 1]]);
+  await until('the gateway reports the guilds again', () => reported().length === 2);
+  expect(reported()[1]).toEqual(['guilds', [orchid.id], [0, 1]]);
 });

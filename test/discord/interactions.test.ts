@@ -97,9 +97,9 @@ describe('answers', () => {
     const late = await Promise.all(
       used.map((one) => one.until(({ reply, followups }) => followups.length > 0 || reply?.message.content !== '')),
     );
-    const told = late.map(({ reply, followups }) => followups[0] ?? reply!);
-    expect(told.map(({ message }) => message.content)).toEqual(['Too late.', 'Too late.']);
-    expect(told.map(({ visibleTo }) => visibleTo)).toEqual(expect.arrayContaining([seed.mia, null]));
+    const reported = late.map(({ reply, followups }) => followups[0] ?? reply!);
+    expect(reported.map(({ message }) => message.content)).toEqual(['Too late.', 'Too late.']);
+    expect(reported.map(({ visibleTo }) => visibleTo)).toEqual(expect.arrayContaining([seed.mia, null]));
     expect(late.map(({ reply }) => reply!.deleted)).toEqual(expect.arrayContaining([true, false]));
   });
 

@@ -16,7 +16,7 @@ const ELSEWHERE = '2100000000000000007';
 const ROLE = '2100000000000000004';
 
 /** A relay that sends as little as discord.js can log in with: no roles, no members, ids in place of objects. */
-async function startRelay(toldOfGuild = true) {
+async function startRelay(reportsGuild = true) {
   const app = fastify({ forceCloseConnections: true });
   const answers: { url: string; body: Record<string, unknown> }[] = [];
   const sockets: WebSocket[] = [];
@@ -56,7 +56,7 @@ async function startRelay(toldOfGuild = true) {
         'READY',
       );
       identified.resolve();
-      if (!toldOfGuild) return;
+      if (!reportsGuild) return;
       send(0, { id: GUILD, name: 'Small', channels: [{ id: CHANNEL, type: 0, name: 'here' }] }, 'GUILD_CREATE');
     });
   });
@@ -91,7 +91,7 @@ async function startRelay(toldOfGuild = true) {
       return JSON.stringify(answer()!.body);
     },
     /** Sends an event. */
-    tell(t: string, d: object): void {
+    dispatch(t: string, d: object): void {
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t, s: 3, d }));
     },
     /** Ends the connection with a code. */
@@ -246,37 +246,37 @@ describe('relays that send little', () => {
 });
 
 it('reports that permissions may have changed when the bot gets another role', async () => {
-  const told = await startRelay();
+  const relay = await startRelay();
   const changed: unknown[][] = [];
-  const connected = await connect(told.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
+  const connected = await connect(relay.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
   changed.length = 0;
   const update = (id: string, roles: string[]) => {
     const user = { id, username: id, discriminator: '0', avatar: null };
-    told.tell('GUILD_MEMBER_UPDATE', { guild_id: GUILD, user, roles, joined_at: '2026-01-01T00:00:00Z' });
+    relay.dispatch('GUILD_MEMBER_UPDATE', { guild_id: GUILD, user, roles, joined_at: '2026-01-01T00:00:00Z' });
   };
   for (const roles of [[], [ROLE]]) update('2100000000000000009', roles);
-  await told.use('subscription list', [], MANAGER);
+  await relay.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD]]);
   await connected.close();
-  await told.close();
+  await relay.close();
 });
 
 it('reports when the bot is added to a private thread, for the first time or again', async () => {
-  const told = await startRelay();
+  const relay = await startRelay();
   const changed: unknown[][] = [];
-  const connected = await connect(told.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
+  const connected = await connect(relay.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
   changed.length = 0;
   const thread = { id: '2100000000000000007', guild_id: GUILD, parent_id: CHANNEL, type: 12, name: 'inner circle' };
   const member = { id: thread.id, user_id: '2100000000000000009', join_timestamp: '2026-01-01T00:00:00Z', flags: 0 };
-  told.tell('THREAD_CREATE', { ...thread, member });
-  await told.use('subscription list', [], MANAGER);
+  relay.dispatch('THREAD_CREATE', { ...thread, member });
+  await relay.use('subscription list', [], MANAGER);
   expect(changed.splice(0)).toEqual([[GUILD, thread.id]]);
-  told.tell('THREAD_CREATE', { ...thread, member });
-  told.tell('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
-  await told.use('subscription list', [], MANAGER);
+  relay.dispatch('THREAD_CREATE', { ...thread, member });
+  relay.dispatch('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
+  await relay.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD, thread.id]]);
   await connected.close();
-  await told.close();
+  await relay.close();
 });
 
 it.each([

@@ -66,16 +66,16 @@ describe('several transfers of one transaction', () => {
 
   it('continues in the next message with transfers that do not fit, each once', () => {
     const left = Array.from({ length: 60 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
-    const told: string[] = [];
+    const reported: string[] = [];
     while (left.length > 0) {
       const { payload, used } = render(...left);
       const text = payload.embeds![0]!.description!;
       expect(text.length).toBeLessThanOrEqual(4_096);
       expect(used).toBeGreaterThan(0);
-      told.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
+      reported.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
       left.splice(0, used);
     }
-    expect(told).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
+    expect(reported).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
   });
 });
 
@@ -103,16 +103,16 @@ it('shows every alert in exactly one embed, whatever shares a transaction and a 
         const sides = out ? { from: TREASURY, to: other(n) } : { from: other(n), to: TREASURY };
         return alertOf({ ...kinds[kind]!, ...sides, txHash: `0x${String(hash).repeat(64)}` }, { count });
       });
-      const told: string[] = [];
+      const reported: string[] = [];
       while (left.length > 0) {
         const { payload, used } = render(...left);
         const embeds = payload.embeds!;
-        told.push(...embeds.map(read));
+        reported.push(...embeds.map(read));
         expect(embeds.length).toBeLessThanOrEqual(10);
         expect(used).toBeGreaterThan(0);
         left.splice(0, used);
       }
-      const text = told.join('\n');
+      const text = reported.join('\n');
       // A sweep names five of its senders and counts the others.
       const unnamed = [...text.matchAll(/and ([\d,]+) more/g)].reduce((sum, [, more]) => sum + Number(more), 0);
       const named = list.map((_, n) => times(text, `\`${checksumAddress(other(n))}\``));
@@ -168,8 +168,8 @@ it('shows below the title in full what does not fit into it', () => {
 it('shows every digit in a plain-text alert, and a token ID as one', () => {
   const huge = '1234567890'.repeat(7);
   const several: Partial<Transfer> = { ...key('7'), kind: 'erc1155', value: '12' };
-  const told = [{ value: huge }, key('7'), several].map((one) => renderPlain(alertOf(one), 'ABCDEFGHIJ').content!);
-  expect(told.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', '12 × #7']);
+  const reported = [{ value: huge }, key('7'), several].map((one) => renderPlain(alertOf(one), 'ABCDEFGHIJ').content!);
+  expect(reported.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', '12 × #7']);
 });
 
 it('shows a swap with several counterparties leg by leg', () => {
@@ -203,8 +203,8 @@ it('shows a sweep as one line with a count, its IDs and both parties', () => {
 it('lists the first parties and as many IDs as are read for a sweep of several pieces from many', () => {
   const from = (n: number) => `0x${n.toString(16).padStart(40, 'c')}` as const;
   const pieces = Array.from({ length: 8 }, (_, n): Partial<Transfer> => ({ ...key(String(2 * n)), kind: 'erc1155' }));
-  const told = pieces.map((one, n) => alertOf({ ...one, txHash: HASH, from: from(n), value: String(n + 1) }));
-  const [embed] = embedsOf(...told);
+  const reported = pieces.map((one, n) => alertOf({ ...one, txHash: HASH, from: from(n), value: String(n + 1) }));
+  const [embed] = embedsOf(...reported);
   expect(embed!.title).toBe('📥 Incoming · 36 × `Harbor Keys`');
   expect(embed!.description).toContain('#0, #2 ×2, #4 ×3, #6 ×4, #8 ×5, #10 ×6, #12 ×7, #14 ×8\n**From**');
   expect(embed!.description).toContain(`${checksumAddress(from(4))}\`](`);

@@ -10,11 +10,11 @@ it('reports each request of a search for a message, so that all of them are pace
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
   for (let n = 0; n < 101; n++) await sender.create(seed.harbor.alerts, { content: `line ${n}` }, `nonce-${n}`);
   const before = discord.requests().at(-1)!.number;
-  let told = 0;
-  const found = await sender.find(seed.harbor.alerts, 'nowhere', Date.now() - 60_000, () => told++);
+  let counted = 0;
+  const found = await sender.find(seed.harbor.alerts, 'nowhere', Date.now() - 60_000, () => counted++);
   expect(found).toEqual({ status: 'absent' });
-  expect(told).toBeGreaterThan(1);
-  expect(discord.requests(before)).toHaveLength(told);
+  expect(counted).toBeGreaterThan(1);
+  expect(discord.requests(before)).toHaveLength(counted);
 });
 
 it('sends nothing any more when another process sends', async () => {
@@ -50,9 +50,9 @@ it.each<[string, string, ...string[]]>([
   ['is shown as empty, and so is its channel', 'absent', '200 []', '200 {"last_message_id":null}'],
   ['is shown as empty, and was before that', 'absent', '200 []', '200 {"last_message_id":"5"}'],
   ['is shown as empty, but is not', 'unknown', '200 []', '200 {"last_message_id":"9999999999999999999"}'],
-  ['is shown as empty, for all that is told', 'unknown', '200 []', '200 {}'],
+  ['is shown as empty, as far as anybody reports', 'unknown', '200 []', '200 {}'],
   ['is empty in a hidden channel', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
-  ['is empty in a channel that is not told of', 'unsure', '200 []', '503 {}'],
+  ['is empty in a channel that is not reported', 'unsure', '200 []', '503 {}'],
   ['is empty in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
 ])('searches for a message in a history that %s', async (_name, status, ...answers) => {
   const sender = await serving((response) => {

@@ -136,9 +136,9 @@ describe('equal transfers in one transaction', () => {
   });
   it('counts two equal transfers a second apart as two, unless the second may repeat the first', () => {
     const lost = ({ tries }: Copy) => /^u*/.exec(tries)![0].length;
-    for (const told of stories([1], FATES)) {
-      const [first, second] = told as [Copy, Copy];
-      expect([told, counted(told)]).toEqual([told, lost(first) > lost(second) ? 1 : 2]);
+    for (const reported of stories([1], FATES)) {
+      const [first, second] = reported as [Copy, Copy];
+      expect([reported, counted(reported)]).toEqual([reported, lost(first) > lost(second) ? 1 : 2]);
     }
   });
   it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {

@@ -36,7 +36,7 @@ const linesOf = ({ hash }: Mined) =>
     .flatMap(({ message }) => shownIn(message))
     .filter(({ text }) => text.includes(hash));
 
-async function told(mined: Mined, lines = 1) {
+async function reported(mined: Mined, lines = 1) {
   await world.discord.until(() => linesOf(mined).length >= lines);
   return linesOf(mined);
 }
@@ -65,13 +65,13 @@ describe('mined transfers', () => {
   ];
   it.each(cases)('posts a mined transfer as one message: %s', async (_name, transfer, title) => {
     const mined = await world.chain.transfer(transfer);
-    const [line] = await told(mined);
+    const [line] = await reported(mined);
     expect(line!.title).toMatch(title);
   });
 
   it('contains both full checksum addresses and the transaction as targets of links', async () => {
     const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 7_000_000n });
-    const [line] = await told(mined);
+    const [line] = await reported(mined);
     for (const part of [
       `/tx/${mined.hash})`,
       `/address/${world.chain.wallets.Alice})`,
@@ -102,7 +102,7 @@ describe('mined transfers', () => {
   });
 
   it('shows hostile names that a wallet itself sends on only as harmless code', async () => {
-    const [line] = await told(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
+    const [line] = await reported(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
     const names = [...line!.text.matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
     expect(line!.title).toMatch(/`[^`]+`$/);
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);
@@ -137,7 +137,7 @@ describe('the bot as a process', () => {
     world.passTime(RETRY_MS);
     await world.discord.until(() => mined.every((one) => linesOf(one).length > 0));
     const last = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
-    await told(last);
+    await reported(last);
     expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
   });
 
@@ -148,7 +148,7 @@ describe('the bot as a process', () => {
     await world.startBot();
     // The first try found nobody.
     world.passTime(RETRY_MS);
-    expect(await told(mined)).toHaveLength(1);
+    expect(await reported(mined)).toHaveLength(1);
   });
 
   it('shows the operator its state, and never its secrets', async () => {

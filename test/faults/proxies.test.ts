@@ -38,7 +38,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** Starts a proxy with a file of the manual, of which only ports, addresses and certificates are changed. */
+/** Starts a proxy with a file of the manual; only its ports, addresses and certificates are changed. */
 async function startProxy(kind: Kind, name: string, target: number, logs: string): Promise<Place> {
   const port = (await freePorts(1))[0]!;
   const folder = makeFolder();

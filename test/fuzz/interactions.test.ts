@@ -136,10 +136,10 @@ it('survives any interaction and responds to the next one', async () => {
     { numRuns: RUNS, examples: [[SEPARATED, {}]] },
   );
   // Each of them was answered, or the log says why it was not.
-  const told = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
+  const reported = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
   await until(
     'each interaction is in the log',
-    () => bot.log.filter(({ msg }) => told.includes(msg)).length >= RUNS + known,
+    () => bot.log.filter(({ msg }) => reported.includes(msg)).length >= RUNS + known,
   );
   expect(known).toBeGreaterThan(RUNS / 4);
   expect((await request(`${bot.ops}/healthz`)).statusCode).toBe(200);

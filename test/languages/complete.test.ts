@@ -21,8 +21,8 @@ describe.each(TRANSLATED)('in %s', (language) => {
   it('has a translation of every command, option and choice', () => {
     const wordings = wordingsOf(language);
     const missing = definitions().filter(({ path, description }) => {
-      const { name, description: told } = wordings[path] ?? {};
-      return name === undefined || (description !== null && told === undefined);
+      const { name, description: reported } = wordings[path] ?? {};
+      return name === undefined || (description !== null && reported === undefined);
     });
     expect(missing.map(({ path }) => path)).toEqual([]);
   });

@@ -20,14 +20,16 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
 
   it('translates definitions within Discord’s limits', () => {
     const wrong = defined.flatMap(({ path, kind, description }) => {
-      const { name, description: told } = wordings[path] ?? {};
+      const { name, description: reported } = wordings[path] ?? {};
       const free = kind === 'choice' || kind === 'message command';
       const most = kind === 'choice' ? 100 : 32;
       const right = free ? name?.trim() === name && name?.length !== 0 : name === undefined || NAME.test(name);
       return [
         ...(right && (name?.length ?? 0) <= most && (free || name === name?.toLowerCase()) ? [] : [`${path}: ${name}`]),
-        ...((told?.length ?? 1) >= 1 && (told?.length ?? 0) <= 100 ? [] : [`${path}: ${told} (${told?.length})`]),
-        ...(description === null && told !== undefined ? [`${path} has no description in English`] : []),
+        ...((reported?.length ?? 1) >= 1 && (reported?.length ?? 0) <= 100
+          ? []
+          : [`${path}: ${reported} (${reported?.length})`]),
+        ...(description === null && reported !== undefined ? [`${path} has no description in English`] : []),
       ];
     });
     expect(wrong).toEqual([]);

@@ -75,14 +75,14 @@ describe('the reader’s language', () => {
   });
 
   it('posts alerts in the server’s language in Discord, unless another is chosen', async () => {
-    const told = async (): Promise<string> => {
+    const reported = async (): Promise<string> => {
       await world.use('subscription test', { subscription: B });
       return shownIn(world.discord.messages(harbor.whales).at(-1)!.message)[0]!.text;
     };
     await world.use('subscription add', { address: B, channel: harbor.whales });
-    expect(await told()).toContain(translator('fr')('alert.transaction'));
+    expect(await reported()).toContain(translator('fr')('alert.transaction'));
     await world.store.guilds.changeSettings(harbor.id, { language: 'de' });
-    expect(await told()).toContain(translator('de')('alert.transaction'));
+    expect(await reported()).toContain(translator('de')('alert.transaction'));
     await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 

@@ -127,9 +127,9 @@ describe('commands beside a running bot', () => {
     expect(stdout).toContain(TREASURY);
     expect((await deadletters('replay', 'd1')).stdout).toContain('d1 is queued again');
     minute();
-    const told = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
-    await discord.until(() => told().includes(true));
-    expect(told()).toEqual([true]);
+    const reported = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
+    await discord.until(() => reported().includes(true));
+    expect(reported()).toEqual([true]);
     expect(await backlog()).toMatchObject({ deadLetters: 0 });
   });
 

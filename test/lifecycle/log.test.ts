@@ -36,9 +36,9 @@ it('delays neither the bot nor its stop when the log cannot be written', async (
 
 it('stops in order when the terminal is closed, and opens no debugger on SIGUSR1', async () => {
   const bot = await startBot(temporaryFile());
-  const told = bot.said('ignoring SIGUSR1');
+  const reported = bot.said('ignoring SIGUSR1');
   bot.kill('SIGUSR1');
-  await told;
+  await reported;
   bot.kill('SIGHUP');
   expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
 });
@@ -49,8 +49,8 @@ it('writes the last log lines before the end', () => {
   const code = `const log = (await import('${url}')).openLog('info'); ${words}; process.exit(3);`;
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   // What is under way may come after what is written at the end.
-  const told = stdout.match(/the (first|last)/g)?.sort();
-  expect([status, told]).toEqual([3, ['the first', 'the last']]);
+  const reported = stdout.match(/the (first|last)/g)?.sort();
+  expect([status, reported]).toEqual([3, ['the first', 'the last']]);
 });
 
 it.each([

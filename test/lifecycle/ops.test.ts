@@ -89,8 +89,8 @@ describe('the operator’s page', () => {
     const parts = Object.keys((JSON.parse((await get('/readyz')).text) as { parts: object }).parts);
     expect([names.size > 15, reasons.length > 5, parts.length]).toEqual([true, true, 5]);
     for (const word of [...names, ...reasons, ...parts]) {
-      const told = rows.filter(([first]) => first === `\`${word}\``);
-      expect([word, told.length, told.flat().every((cell) => cell !== '')]).toEqual([word, 1, true]);
+      const reported = rows.filter(([first]) => first === `\`${word}\``);
+      expect([word, reported.length, reported.flat().every((cell) => cell !== '')]).toEqual([word, 1, true]);
     }
   });
 
@@ -104,8 +104,8 @@ describe('the operator’s page', () => {
     expect(messages.length).toBe(calls.length - 1);
     expect(messages.length).toBeGreaterThan(30);
     // Messages that do not explain themselves what to do.
-    const told = (message: string) => page.includes(`\`${message.replace(/[;:,.?].*/, '')}`);
-    expect(messages.filter((message) => !told(message))).toEqual([]);
+    const reported = (message: string) => page.includes(`\`${message.replace(/[;:,.?].*/, '')}`);
+    expect(messages.filter((message) => !reported(message))).toEqual([]);
   });
 
   it('documents no metric, state or reason that does not exist', async () => {

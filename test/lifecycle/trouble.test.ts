@@ -129,9 +129,9 @@ it('returns 503 in time while another process holds the file, and never blocks t
   const bot = await startBot(file);
   await accepted(() => bot.post('before'));
   const loopDelay = async () => {
-    const told = bot.said('loop delay');
+    const reported = bot.said('loop delay');
     bot.kill('SIGUSR2');
-    return (await told).ms;
+    return (await reported).ms;
   };
   const release = lock(file);
   const delays: number[] = [];

@@ -55,7 +55,7 @@ export interface Pipeline {
   stories(): Promise<Story[]>;
   /** The outcome of each decision about what was received: `matched`, or what hid it. */
   outcomes(): Promise<string[]>;
-  /** The backlog, once whoever wrote it knows of it too. */
+  /** The backlog, once the part that wrote it knows of it too. */
   backlog(): Promise<Backlog>;
   /** Whether every alert was posted or given up. */
   settled(): Promise<boolean>;

@@ -32,7 +32,7 @@ const STILL_MS = 40_000;
 const LOOK_MS = 100;
 /**
  * A load balancer passes a delivery on at once when a process is gone. What was refused, or not answered in time, the
- * sender repeats after 15 s: only then can it be told from another transfer.
+ * sender repeats after 15 s: only then can it be distinguished from another transfer.
  */
 const SENDER_RETRIES_MS = [15_000];
 

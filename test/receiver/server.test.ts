@@ -161,10 +161,10 @@ describe('a wrong source', () => {
   it.each([
     ['report', 'stored and pointed out', ['source 127.0.0.1 unlisted']],
     ['off', 'stored without a word', []],
-  ])('applies RECEIVER_SOURCE_CHECK=%s to a wrong source: %s', async (check, _words, told) => {
+  ])('applies RECEIVER_SOURCE_CHECK=%s to a wrong source: %s', async (check, _words, reported) => {
     const receiver = await startReceiver({ environment: { ...ONE_SOURCE, RECEIVER_SOURCE_CHECK: check } });
     expect(await receiver.post(`/hooks/${TOKEN}`, 'x')).toEqual({ status: 200, text: '{"ok":true}' });
-    expect([await receiver.stored(), receiver.refused]).toEqual([[[0, 'x']], told]);
+    expect([await receiver.stored(), receiver.refused]).toEqual([[[0, 'x']], reported]);
   });
 });
 
@@ -208,13 +208,13 @@ describe('the source behind a proxy', () => {
     ['no sender in an empty header', '', '127.0.0.1 no-sender'],
     ['no sender without the header', undefined, '127.0.0.1 no-sender'],
     ['what is no address', '203.0.113.7:41324', 'unreadable'],
-  ])('refuses a source behind a proxy and reports it as %s', async (_case, forwarded, told) => {
+  ])('refuses a source behind a proxy and reports it as %s', async (_case, forwarded, reported) => {
     const receiver = await startReceiver({
       environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24' },
     });
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers })).status).toBe(403);
-    expect(receiver.refused).toEqual([`source ${told}`]);
+    expect(receiver.refused).toEqual([`source ${reported}`]);
   });
 
   it('ignores X-Forwarded-For from anybody except a trusted proxy', async () => {

@@ -24,7 +24,7 @@ afterEach(() => pipeline.close());
 
 describe('hidden transfers', () => {
   it('records for each subscription why a transfer was hidden or that it was posted', async () => {
-    const [told, deaf] = [
+    const [reported, deaf] = [
       await pipeline.watch(TREASURY, ALERTS),
       await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
     ];
@@ -34,7 +34,7 @@ describe('hidden transfers', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(pipeline.numbers(WHALES)).toEqual([]);
     const [ours, theirs] = [
-      { channelId: ALERTS, subscription: told, address: TREASURY },
+      { channelId: ALERTS, subscription: reported, address: TREASURY },
       { channelId: WHALES, subscription: deaf, address: ALICE },
     ];
     expect((await pipeline.stories()).map(({ decisions }) => decisions)).toMatchObject([

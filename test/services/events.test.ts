@@ -30,7 +30,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     }
     const events = async () => (await delivered()).map((body) => JSON.parse(body));
 
-    /** What every event of a transaction tells, as read from the chain by another way. */
+    /** What every event of a transaction reports, as read from the chain by another way. */
     async function common(mined: Mined) {
       const rpc = rpcOf(here.chain.rpcUrl);
       const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [
@@ -279,9 +279,9 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await rpc('evm_mine');
     await services.notification.scan();
     expect(types).toEqual(heard);
-    const told = await events(services);
-    expect(told).toMatchObject([event, event].map((one) => ({ ...one, from: Alice, to: Grants, txHash: hash })));
-    expect(['value', 'tokenId'].filter((key) => told.some((one) => key in one))).toHaveLength(1);
+    const arrived = await events(services);
+    expect(arrived).toMatchObject([event, event].map((one) => ({ ...one, from: Alice, to: Grants, txHash: hash })));
+    expect(['value', 'tokenId'].filter((key) => arrived.some((one) => key in one))).toHaveLength(1);
     expect(await (await fetch(`${services.explorerUrl}/tx/${hash}`)).text()).toContain(shown);
     await services.close();
   });
@@ -358,10 +358,10 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) node.refuse(method, null);
     services.clock.advance(600_000);
     await services.notification.scan();
-    const told = await events(services);
-    expect(told).toHaveLength(2);
-    expect(told).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
-    expect(told).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
+    const arrived = await events(services);
+    expect(arrived).toHaveLength(2);
+    expect(arrived).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
+    expect(arrived).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
     await services.close();
     await node.close();
   });

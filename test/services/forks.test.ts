@@ -31,7 +31,7 @@ const rpc = <Result = string>(method: string, params: unknown[] = []) =>
 const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
 const mine = (count: number) => rpc('anvil_mine', [`0x${count.toString(16)}`]);
 /** Amounts that arrived so far, oldest first; a withdrawn one is negative. */
-const told = async () => {
+const delivered = async () => {
   await services.notification.scan();
   await services.sent();
   return here.receiver.received.map(({ body }) => {
@@ -47,33 +47,33 @@ it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new 
   await start({ withdrawals: true });
   const back = await fork();
   await pay(1n);
-  expect(await told()).toEqual([1]);
+  expect(await delivered()).toEqual([1]);
   await back();
   await pay(2n);
-  expect(await told()).toEqual([1, 2]);
+  expect(await delivered()).toEqual([1, 2]);
   await mine(3);
-  expect(await told()).toEqual([1, 2, -1]);
+  expect(await delivered()).toEqual([1, 2, -1]);
 });
 
 it.skipIf(!hasAnvil)('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
   await start();
   const back = await fork();
   await pay(1n);
-  expect(await told()).toEqual([1]);
+  expect(await delivered()).toEqual([1]);
   await back();
   await pay(2n);
   await mine(5);
-  expect(await told()).toEqual([1, 2]);
+  expect(await delivered()).toEqual([1, 2]);
 });
 
 it.skipIf(!hasAnvil)('repeats the body of a withdrawn event with removed: true', async () => {
   await start({ withdrawals: true });
   const back = await fork();
   await pay(1n);
-  await told();
+  await delivered();
   await back();
   await mine(4);
-  expect(await told()).toEqual([1, -1]);
+  expect(await delivered()).toEqual([1, -1]);
   const [event, followUp] = here.receiver.received;
   expect(JSON.parse(followUp!.body)).toEqual({ ...JSON.parse(event!.body), removed: true });
   expect(followUp!.headers['ledgerbell-removed']).toBe('true');
@@ -91,7 +91,7 @@ it.skipIf(!hasAnvil)('drops deliveries of an orphaned block that were not sent y
   await services.notification.scan();
   services.notification.setFaults({ paused: false });
   await mine(3);
-  expect(await told()).toEqual([2]);
+  expect(await delivered()).toEqual([2]);
 });
 
 it.skipIf(!hasAnvil)(
@@ -109,7 +109,7 @@ it.skipIf(!hasAnvil)(
     await services.notification.scan();
     expect(here.receiver.received).toEqual([]);
     await mine(1);
-    expect(await told()).toEqual([2]);
+    expect(await delivered()).toEqual([2]);
   },
 );
 
@@ -120,7 +120,7 @@ it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s bloc
   expect(here.receiver.received).toEqual([]);
   // Anvil's safe block is 32 blocks behind its newest, and the finalized one 64.
   await mine(70);
-  expect(await told()).toEqual([1]);
+  expect(await delivered()).toEqual([1]);
 });
 
 it.skipIf(!hasAnvil)('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
@@ -128,12 +128,12 @@ it.skipIf(!hasAnvil)('reports a transaction mined again in another block as move
   const back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
   const { hash } = await mineSigned(here.chain, bytes);
-  expect(await told()).toEqual([1]);
+  expect(await delivered()).toEqual([1]);
   await back();
   await mine(1);
   await mineSigned(here.chain, bytes);
   await mine(5);
-  expect(await told()).toEqual([1, 1]);
+  expect(await delivered()).toEqual([1, 1]);
   expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(hash);
 });
 
@@ -147,10 +147,10 @@ it.skipIf(!hasAnvil)('reports a block again only if it was withdrawn before the 
     await back();
     back = await fork();
     await next();
-    return await told();
+    return await delivered();
   };
   const again = () => mineSigned(here.chain, bytes, block.time);
-  expect(await told()).toEqual([1]);
+  expect(await delivered()).toEqual([1]);
   expect(await follow(() => pay(2n))).toEqual([1, 2]);
   expect(await follow(again)).toEqual([1, 2]);
   expect(await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: block.hash });
@@ -158,5 +158,5 @@ it.skipIf(!hasAnvil)('reports a block again only if it was withdrawn before the 
   expect(withdrawn.slice(2).sort()).toEqual([-1, -2]);
   await follow(again);
   await mine(6);
-  expect((await told()).slice(4)).toEqual([1]);
+  expect((await delivered()).slice(4)).toEqual([1]);
 });

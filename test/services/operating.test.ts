@@ -30,7 +30,7 @@ const watch = (more: object = {}) =>
     addresses: [here.chain.wallets.Treasury],
     ...more,
   });
-const told = async () => {
+const arrived = async () => {
   await services.notification.scan();
   await services.sent();
   return here.receiver.received.map(({ body }) => JSON.parse(body).value as string);
@@ -54,7 +54,7 @@ it('keeps its place when the node once names another first block, and refuses sc
   expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('another chain')] });
   node.change('eth_chainId', null);
   node.change('eth_getBlockByNumber', null);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
   expect(await ready()).toMatchObject({ status: 200, problems: [] });
 });
 
@@ -66,20 +66,20 @@ it('does not believe a far-off height while nobody watches', async () => {
   node.change('eth_getBlockByNumber', null);
   await watch();
   await pay(1n);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
 });
 
 it('reads a developer’s chain that started over from its newest blocks', async () => {
   await watch();
   for (const amount of [1n, 2n, 3n]) await pay(amount);
-  expect((await told()).sort()).toEqual(['1', '2', '3']);
+  expect((await arrived()).sort()).toEqual(['1', '2', '3']);
   const restarted = await startChain({ scripted: true });
   const forward = await startLimitedNode(restarted.rpcUrl, []);
   await services.close();
   await pay(4n, restarted);
   services = await startHarness({ rpcUrl: forward.url, dir: here.dir });
   for (let times = 0; times < 3; times++) await services.notification.scan().catch(() => undefined);
-  expect(await told()).toContain('4');
+  expect(await arrived()).toContain('4');
   await forward.close();
   await restarted.close();
 });
@@ -97,7 +97,7 @@ it('is not ready when the chain was unreadable for a minute, and shows why', asy
 it('serves Prometheus metrics and a status page', async () => {
   await watch();
   await pay(1n);
-  await told();
+  await arrived();
   const metrics = await (await fetch(`${services.url}/metrics`)).text();
   expect(metrics).toMatch(/ledgerbell_services_head_block\{chain=""\} \d+/);
   expect(metrics).toMatch(/ledgerbell_services_lag_blocks\{chain=""\} 0/);
@@ -114,18 +114,18 @@ it('replays earlier blocks for a webhook made with fromBlock, and nothing twice'
   await pay(2n);
   await services.notification.scan();
   await watch({ fromBlock: blockNumber });
-  expect((await told()).sort()).toEqual(['1', '2']);
+  expect((await arrived()).sort()).toEqual(['1', '2']);
   await pay(3n);
-  expect((await told()).sort()).toEqual(['1', '2', '3']);
+  expect((await arrived()).sort()).toEqual(['1', '2', '3']);
 });
 
 it('sends the events of a block range again on request, marked as a replay', async () => {
   const { webhookId } = (await watch()).body as { webhookId: string };
   const { blockNumber } = await pay(1n);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
   const request = { webhookId, fromBlock: blockNumber, toBlock: blockNumber };
   expect((await services.call('POST', '/webhook/replay', request)).status).toBe(202);
-  expect(await told()).toEqual(['1', '1']);
+  expect(await arrived()).toEqual(['1', '1']);
   expect(here.receiver.received[1]!.headers['ledgerbell-replay']).toBe('true');
 });
 
@@ -182,7 +182,7 @@ it('reads addresses that begin with 0X', async () => {
   const address = here.chain.wallets.Treasury.replace('0x', '0X');
   expect((await watch({ addresses: [address] })).status).toBe(201);
   await pay(1n);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
 });
 
 it('uses another node when one fails, but never one of another chain', async () => {
@@ -198,7 +198,7 @@ it('uses another node when one fails, but never one of another chain', async () 
   broken.setAway(true);
   foreign.change('eth_getBlockByNumber', () => null);
   await pay(1n);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
   const health = (await (await fetch(`${services.url}/readyz`)).json()) as {
     chains: { nodes: { excluded: string | null }[] }[];
   };
@@ -231,12 +231,12 @@ it('continues the replays of others when one cannot read its block, and shows wh
   node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === blocks[0] ? null : block));
   const { webhookId } = (await watch({ fromBlock: blocks[0] })).body as { webhookId: string };
   await watch({ fromBlock: blocks[1] });
-  expect(await told()).toEqual(['2']);
+  expect(await arrived()).toEqual(['2']);
   const { body } = await services.call('GET', `/webhook/${webhookId}`);
   expect(body).toMatchObject({ replays: [{ next: blocks[0], error: expect.stringContaining('does not have block') }] });
   node.change('eth_getBlockByNumber', null);
   services.clock.advance(1_000);
-  expect((await told()).sort()).toEqual(['1', '2', '2']);
+  expect((await arrived()).sort()).toEqual(['1', '2', '2']);
 });
 
 it('replays no block that differs from the one that was read before', async () => {
@@ -244,16 +244,16 @@ it('replays no block that differs from the one that was read before', async () =
   await services.notification.scan();
   await watch();
   await pay(2n);
-  expect(await told()).toEqual(['2']);
+  expect(await arrived()).toEqual(['2']);
   const hash = `0x${'7'.repeat(64)}`;
   node.change('eth_getBlockByNumber', (block: object, [tag, isFull]) =>
     isFull && Number(tag) === blockNumber + 1 ? { ...block, hash, transactionsRoot: undefined } : block,
   );
   await watch({ fromBlock: blockNumber + 1 });
-  expect(await told()).toEqual(['2']);
+  expect(await arrived()).toEqual(['2']);
   node.change('eth_getBlockByNumber', null);
   services.clock.advance(1_000);
-  expect(await told()).toEqual(['2', '2']);
+  expect(await arrived()).toEqual(['2', '2']);
 });
 
 it('continues a replay after 10 minutes without the traces that no node has', async () => {
@@ -263,10 +263,10 @@ it('continues a replay after 10 minutes without the traces that no node has', as
   await services.notification.scan();
   for (const method of ['trace_block', 'debug_traceBlockByNumber']) node.refuse(method, 503);
   await watch({ fromBlock: blockNumber });
-  expect(await told()).toEqual([]);
+  expect(await arrived()).toEqual([]);
   services.clock.advance(600_000);
   await services.notification.scan();
-  expect((await told()).sort()).toEqual(['1', '3']);
+  expect((await arrived()).sort()).toEqual(['1', '3']);
 });
 
 it('closes a gap with the traces of another node', async () => {
@@ -280,11 +280,11 @@ it('closes a gap with the traces of another node', async () => {
   services = await startHarness({ dir: here.dir, chains: [{ nodes }] });
   await watch();
   await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
-  expect(await told()).toEqual([]);
+  expect(await arrived()).toEqual([]);
   for (const method of ['trace_block', 'debug_traceBlockByNumber']) archive.refuse(method, null);
   services.clock.advance(2_000);
   await services.notification.scan();
-  expect(await told()).toEqual(['7']);
+  expect(await arrived()).toEqual(['7']);
   await archive.close();
 });
 
@@ -310,7 +310,7 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   projects = [{ ...harbor, secret: 'new', otherSecrets: [harbor.secret] }];
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(200);
   services.clock.advance(60_000);
-  expect(await told()).toEqual(['1']);
+  expect(await arrived()).toEqual(['1']);
 });
 
 it('gives the pages of deleted deliveries back to the disk, also in a file of an older version', () => {

@@ -26,7 +26,7 @@ const events = async () => {
   return here.receiver.received.map(({ body }) => JSON.parse(body));
 };
 /** Their values and decimals, smallest value first. */
-const told = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
+const delivered = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
 
 const EMPTY = '0x';
 /** What nodes that fail return for a moment: nothing of it is a token's answer. */
@@ -42,7 +42,7 @@ it.each([...FAILURES, ...TIMEOUTS])(
     expect(here.receiver.received).toEqual([]);
     node.refuse('eth_call', null);
     await scan();
-    expect(await told()).toEqual([['1', '6']]);
+    expect(await delivered()).toEqual([['1', '6']]);
   },
 );
 
@@ -54,7 +54,7 @@ it.each([null, EMPTY, `0x${'0'.repeat(7)}`])(
     await scan();
     node.change('eth_call', null);
     await scan();
-    expect(await told()).toEqual([['1', '6']]);
+    expect(await delivered()).toEqual([['1', '6']]);
   },
 );
 
@@ -65,12 +65,12 @@ it('does not keep an answer that lacks one of three facts', async () => {
   await scan();
   services.clock.advance(120_000);
   await scan();
-  await told();
+  await delivered();
   node.change('eth_call', null);
   services.clock.advance(600_000);
   await pay('dollar', 2n);
   await scan();
-  expect(await told()).toEqual([
+  expect(await delivered()).toEqual([
     ['1', undefined],
     ['2', '6'],
   ]);
@@ -93,7 +93,7 @@ it.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 'o
     node.refuse('eth_call', { code: -32000, message });
     await pay('fake', 1n);
     await scan();
-    expect(await told()).toEqual([['1', undefined]]);
+    expect(await delivered()).toEqual([['1', undefined]]);
   },
 );
 
@@ -106,11 +106,11 @@ it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time 
   node.refuse('eth_call', null);
   await pay('bell', 2n);
   await scan();
-  await told();
+  await delivered();
   services.clock.advance(600_000);
   await pay('bell', 3n);
   await scan();
-  expect(await told()).toEqual([
+  expect(await delivered()).toEqual([
     ['1', undefined],
     ['2', undefined],
     ['3', '18'],
@@ -127,7 +127,7 @@ it('waits for a node that limits calls, however long', async () => {
   expect(here.receiver.received).toEqual([]);
   node.refuse('eth_call', null);
   await scan();
-  expect(await told()).toEqual([['1', '6']]);
+  expect(await delivered()).toEqual([['1', '6']]);
 });
 
 it('limits the gas of the calls to a token', async () => {
@@ -158,13 +158,13 @@ it('reports a block without waiting for a call to a token that hangs', async () 
   await matched;
   release();
   await first;
-  expect((await told()).length).toBe(2);
+  expect((await delivered()).length).toBe(2);
 });
 
 it('reads a token’s facts again after a day and keeps the old ones when that fails', async () => {
   await pay('dollar', 1n);
   await scan();
-  await told();
+  await delivered();
   services.clock.advance(86_400_001);
   node.refuse('eth_call', 504);
   await pay('dollar', 2n);
@@ -177,7 +177,7 @@ it('reads a token’s facts again after a day and keeps the old ones when that f
     await pay('dollar', amount);
     await scan();
   }
-  expect(await told()).toEqual([
+  expect(await delivered()).toEqual([
     ['1', '6'],
     ['2', '6'],
     ['3', '6'],

@@ -185,8 +185,8 @@ describe('rows', () => {
 
   it('stops when a service ignores the page', async () => {
     upstream.set(() => ({ body: rows(0, 50) }));
-    const { rows: told } = (await client().rows(QUERY)) as { rows?: unknown[] };
-    expect(told).toHaveLength(50);
+    const { rows: found } = (await client().rows(QUERY)) as { rows?: unknown[] };
+    expect(found).toHaveLength(50);
     expect(upstream.requests.length).toBeLessThanOrEqual(3);
   });
 

@@ -78,7 +78,7 @@ it.skipIf(!hasAnvil)(
         for (let count = 0; count < 4; count++) await operations[world.luck.pick(NAMES)]!(world);
         await rpc('evm_mine');
       }
-      // Somewhere among the deliveries of these blocks; those that are still to come are told after the restart.
+      // Somewhere among the deliveries of these blocks; the rest are reported after the restart.
       await here.receiver.until(before + 1 + Math.floor(world.luck.next() * 6));
       running.child.kill('SIGKILL');
       await once(running.child, 'exit');
