@@ -1,19 +1,16 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import pino from 'pino';
-import { startRouter } from '../src/routing/route.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
 import { many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
-import { addressOf, bodyOf, strangerOf } from './event.ts';
+import { addressOf, bodyOf } from './event.ts';
+import { nextEvent, route } from './route.ts';
 import { addAlerts, forgetAlerts } from './sqlite/alerts.ts';
 import { fill } from './sqlite/fill.ts';
 import { fillSeen } from './sqlite/seen.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
-/** Discarded in each run: a store that was just opened reads more than a warm one. */
-const EVENTS = 5_000;
 /** Transfers that were seen before; 50 million take 40 GB and about ten minutes to generate. */
 const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
 /** The number of deliveries in the load, and how many are concurrent. */
@@ -24,40 +21,7 @@ const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 /** An address where nothing responds. */
 const NOWHERE = { DISCORD_TOKEN: 'none', DISCORD_API_URL: 'http://127.0.0.1:9/api' };
 
-let sent = 0;
-
-/** Microseconds to route an event, when each comes from a stranger and matches one of this many subscriptions. */
-async function route(folder: string, subscriptions: number): Promise<number> {
-  const { store, close } = await openStore(join(folder, 'bot.sqlite'));
-  const bodies = Array.from({ length: EVENTS }, () => {
-    const n = sent++;
-    return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
-  });
-  await store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: Date.now(), body: Buffer.from(body) })));
-  const done = Promise.withResolvers<void>();
-  let left = EVENTS;
-  const router = startRouter({
-    store,
-    now: Date.now,
-    log: pino({ level: 'silent' }),
-    ackedAt: () => null,
-    operatorProject: null,
-    catalog: null,
-    nativeSymbol: undefined,
-    onAlerts: () => undefined,
-    onRouted({ ids }) {
-      left -= ids.length;
-      if (left === 0) done.resolve();
-    },
-  });
-  const began = performance.now();
-  router.wake();
-  await done.promise;
-  const ms = performance.now() - began;
-  await router.close();
-  await close();
-  return (ms * 1_000) / EVENTS;
-}
+const openIn = (folder: string) => openStore(join(folder, 'bot.sqlite'));
 
 /** The bot's start time in milliseconds, and its memory a moment later, in MiB. */
 async function startUp(folder: string): Promise<{ ms: number; memory: number }> {
@@ -72,7 +36,7 @@ async function startUp(folder: string): Promise<{ ms: number; memory: number }> 
 async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
   const bot = await startBot(folder, NOWHERE);
   await many(LOAD, AT_ONCE, () => {
-    const n = sent++;
+    const n = nextEvent();
     return bot.post(bodyOf(n, addressOf((n * 7_919) % subscriptions)));
   });
   while (bot.waiting().inbox > 0) await wait(100);
@@ -90,7 +54,7 @@ async function subscriptions(): Promise<void> {
   });
   const times: number[][] = SIZES.map(() => []);
   for (let run = 0; run < RUNS; run++) {
-    for (const [n, size] of SIZES.entries()) times[n]!.push(await route(folders[n]!, size));
+    for (const [n, size] of SIZES.entries()) times[n]!.push(await route(await openIn(folders[n]!), size));
   }
   const rows: Row[] = [];
   for (const [n, size] of SIZES.entries()) {
@@ -119,8 +83,8 @@ async function seen(): Promise<void> {
   const times: number[][] = [[], []];
   for (const folder of [empty, full]) fill(folder, SIZES[0]!, CHANNELS);
   for (let run = 0; run < RUNS; run++) {
-    times[0]!.push(await route(empty, SIZES[0]!));
-    times[1]!.push(await route(full, SIZES[0]!));
+    times[0]!.push(await route(await openIn(empty), SIZES[0]!));
+    times[1]!.push(await route(await openIn(full), SIZES[0]!));
   }
   report('seen', [
     {

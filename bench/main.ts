@@ -5,6 +5,7 @@ import { growth } from './growth.ts';
 import { intake } from './intake.ts';
 import { latency } from './latency.ts';
 import { peers } from './peers.ts';
+import { postgres } from './postgres.ts';
 import { soak } from './soak/index.ts';
 import { whole } from './whole.ts';
 
@@ -19,6 +20,7 @@ const measurements: Record<string, () => Promise<void>> = {
   footprint,
   peers,
   chain,
+  postgres,
 };
 
 /** Measurements that take too long to run unless they are named. */

@@ -62,6 +62,7 @@ function importsOf(path: string): string[] {
 const KNOW_TABLES: Record<string, string> = {
   'test/store/sqlite': 'tests of this implementation, and what other tests do to its file and break in it',
   'test/store/postgres': 'starts the server, and reads what its tests break',
+  'bench/postgres': 'fills this engine’s days with millions of rows',
   'bench/sqlite': 'fills this engine’s file with millions of rows, and measures it',
 };
 
