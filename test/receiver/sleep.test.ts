@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
+import { createAcks } from '../../src/receiver/acks.ts';
+import { createAdmission } from '../../src/receiver/admission.ts';
+import { createIntake } from '../../src/receiver/intake.ts';
 import { watchSleep } from '../../src/receiver/sleep.ts';
 
 it('knows for a second that the process slept, before any timer runs', () => {
@@ -20,4 +23,20 @@ it('does not take a short pause for sleep, in which no sender gives up', () => {
   const { hasSlept } = watchSleep(clock.now, clock.after);
   clock.leap(1_500);
   expect(hasSlept()).toBe(false);
+});
+
+it('refuses requests until then: their senders may have delivered to another process', () => {
+  let slept = false;
+  const admission = createAdmission(() => 0);
+  const quotas = { admit: () => null, stored: () => undefined, diskFull: () => undefined };
+  const none = {
+    store: { inbox: {} as never },
+    acks: createAcks(),
+    onStored: () => undefined,
+    onFault: () => undefined,
+  };
+  const intake = createIntake({ ...none, admission, quotas, now: () => 0, hasSlept: () => slept });
+  expect(intake.admit(0)).toMatchObject({ scope: 0 });
+  slept = true;
+  expect(intake.admit(0)).toBe('late');
 });
