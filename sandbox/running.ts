@@ -67,12 +67,13 @@ export function runSandbox(parts: {
     sandbox.changed();
   };
   const poll = setInterval(() => void readWatched(), WATCHED_POLL_MS);
-  const stops = [
-    chain.onMined((mined) => journeys.mined(mined)),
-    notification.onProgress((progress) => journeys.progress(progress)),
-    discord.on((event) => journeys.discord(event, discord.botId)),
-    () => clearInterval(poll),
-  ];
+  const stack = new DisposableStack();
+  stack.defer(() => listeners.clear());
+  stack.defer(() => journeys.close());
+  stack.defer(() => clearInterval(poll));
+  stack.defer(chain.onMined((mined) => journeys.mined(mined)));
+  stack.defer(notification.onProgress((progress) => journeys.progress(progress)));
+  stack.defer(discord.on((event) => journeys.discord(event, discord.botId)));
 
   const sandbox: RunningSandbox = {
     discord,
@@ -111,9 +112,7 @@ export function runSandbox(parts: {
       if (routed) journeys.routed(routed);
     },
     async close() {
-      for (const stop of stops) stop();
-      journeys.close();
-      listeners.clear();
+      stack.dispose();
       await setTraffic(false);
     },
   };

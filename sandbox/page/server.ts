@@ -117,17 +117,18 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
   raw.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
   const write = (event: PageEvent): void => void raw.write(`data: ${JSON.stringify(event)}\n\n`);
   write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
-  const stops = [
+  const stack = new DisposableStack();
+  stack.defer(
     sandbox.discord.on((event) => {
       if (event.type === 'reset')
         write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
       else if (event.type !== 'request') write({ type: 'discord', event });
     }),
+  );
+  stack.defer(
     sandbox.on((news) => write('world' in news ? { type: 'world', ...news } : { type: 'journeys', ...news })),
-  ];
-  request.raw.on('close', () => {
-    for (const stop of stops) stop();
-  });
+  );
+  request.raw.on('close', () => stack.dispose());
 }
 
 function addForwarding(app: FastifyInstance, shown: Shown): void {
