@@ -1,7 +1,7 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { apart } from '../../src/domain/text.ts';
+import { apart, cutTo } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { titleName } from '../shared/naming.ts';
 import { ago, asManyAsFit, note, pageOf, pager, press, row, shortAddress } from '../shared/reply.ts';
@@ -16,6 +16,7 @@ import { type TokenBook, tokenBook } from './tokens.ts';
 
 type Needs = ContextWith<
   | 'subscriptions'
+  | 'labels'
   | 'projects'
   | 'channels'
   | 'audit'
@@ -31,6 +32,8 @@ type Needs = ContextWith<
 const PER_PAGE = 6;
 /** Most characters of a page, which must fit into one message. */
 const PAGE_MOST = 3_800;
+/** Most characters of an option's description in a menu. */
+const DESCRIPTION_MOST = 100;
 /** Most characters of one subscription's phrases, if there is room. */
 const PHRASES_MOST = 380;
 
@@ -75,17 +78,33 @@ async function page(
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
-    components: [...(context.manages ? [menuOf(rows, context)] : []), ...(turn.length > 0 ? [row(...turn)] : [])],
+    components: [
+      ...(context.manages ? [menuOf(rows, interaction, context)] : []),
+      ...(turn.length > 0 ? [row(...turn)] : []),
+    ],
   });
 }
 
 /** The menu for picking a subscription to change. */
-function menuOf(rows: readonly Subscription[], { t }: Needs): APIActionRowComponent<APIStringSelectComponent> {
-  const options = rows.map(({ id, label, address }) => ({
-    label: apart(label ?? shortAddress(address)),
-    description: t('subscription.list.number', { id }),
-    value: String(id),
-  }));
+function menuOf(
+  rows: readonly Subscription[],
+  { guild }: CommandUse | ButtonUse,
+  { t }: Needs,
+): APIActionRowComponent<APIStringSelectComponent> {
+  const options = rows.map(({ id, label, address, channelId }) => {
+    const channel = guild?.channels.cache.get(channelId)?.name;
+    // One address may be watched in several channels, under the same name.
+    const parts = [
+      t('subscription.list.number', { id }),
+      label === null ? null : shortAddress(address),
+      channel === undefined ? null : apart(`#${channel}`),
+    ];
+    return {
+      label: apart(label ?? shortAddress(address)),
+      description: cutTo(parts.filter((part) => part !== null).join(' · '), DESCRIPTION_MOST),
+      value: String(id),
+    };
+  });
   const placeholder = t('subscription.list.menu');
   return {
     type: ComponentType.ActionRow,

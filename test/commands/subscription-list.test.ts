@@ -43,6 +43,15 @@ describe('/subscription list', () => {
     expect(await all()).toEqual([]);
   });
 
+  it('distinguishes subscriptions of one name in the menu by address and channel', async () => {
+    const { id } = await world.subscribe({ label: 'Treasury' });
+    const other = await world.subscribe({ label: 'Treasury', channelId: harbor.whales });
+    const components = JSON.stringify((await world.use('subscription list')).reply!.message.components);
+    const short = `${A.slice(0, 6)}…${A.slice(-4)}`;
+    expect(components).toContain(`number ${id} · ${short} · #alerts`);
+    expect(components).toContain(`number ${other.id} · ${short} · #whales`);
+  });
+
   it('shows members the list without a menu', async () => {
     await world.subscribe();
     const listed = await world.use('subscription list', {}, { as: seed.mia });
