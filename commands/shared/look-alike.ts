@@ -15,18 +15,43 @@ interface RoutingState {
   label: string | null;
 }
 
+/** The addresses that the guild labeled or watches, by their ends. */
+async function knownByEnds(
+  interaction: Asker & { guildId: string },
+  context: Needs,
+): Promise<Map<string, RoutingState[]>> {
+  const [labels, watched] = await Promise.all([
+    context.labels.list(interaction.guildId),
+    visibleTo(interaction, context),
+  ]);
+  const known: RoutingState[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
+  return Map.groupBy(known, ({ address }) => endsOf(address));
+}
+
+/** The addresses of strangers that look like `watched`, or like one that this guild knows. */
+export async function impostorsAmong(
+  addresses: readonly AddressText[],
+  watched: AddressText,
+  interaction: Asker & { guildId: string },
+  context: Needs,
+): Promise<Set<AddressText>> {
+  const byEnds = await knownByEnds(interaction, context);
+  return new Set(
+    addresses.filter((address) => {
+      const alike = (byEnds.get(endsOf(address)) ?? []).map((one) => one.address);
+      if (endsOf(watched) === endsOf(address)) alike.push(watched);
+      return alike.length > 0 && !alike.includes(address);
+    }),
+  );
+}
+
 /** The addresses that could be mistaken for another one that this guild knows, each with that one. */
 export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },
   context: Needs,
 ): Promise<Map<AddressText, RoutingState>> {
-  const [labels, watched] = await Promise.all([
-    context.labels.list(interaction.guildId),
-    visibleTo(interaction, context),
-  ]);
-  const known: RoutingState[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
-  const byEnds = Map.groupBy(known, ({ address }) => endsOf(address));
+  const byEnds = await knownByEnds(interaction, context);
   return new Map(
     addresses.flatMap((address) => {
       const like = byEnds.get(endsOf(address))?.find((one) => one.address !== address);

@@ -18,6 +18,7 @@ import { tokenBook } from './tokens.ts';
 /** What changing a subscription needs. */
 export type EditNeeds = ContextWith<
   | 'subscriptions'
+  | 'labels'
   | 'projects'
   | 'audit'
   | 'history'

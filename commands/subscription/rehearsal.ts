@@ -1,13 +1,16 @@
 import type { APIEmbedField } from 'discord.js';
+import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import { imitatedBy } from '../../src/domain/guard.ts';
-import type { HiddenReason } from '../../src/domain/match.ts';
+import { type HiddenReason, otherSides } from '../../src/domain/match.ts';
 import { type Rehearsal, rehearse, type Wish } from '../../src/domain/rehearsal.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { impostorsAmong } from '../shared/look-alike.ts';
 import { ago, asManyAsFit } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
@@ -15,7 +18,7 @@ import type { Asker } from '../shared/visibility.ts';
 import { catalogedAmong, knownIn } from './tokens.ts';
 
 type Needs = ContextWith<
-  'subscriptions' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
+  'subscriptions' | 'labels' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
 >;
 
 const LOOK_BACK_MS = 7 * DAY;
@@ -41,13 +44,22 @@ export async function rehearsalField(
   );
   const known = rehearsal.examples.length > 0 ? await knownIn(wish.guildId, context) : [];
   const cataloged = catalogedAmong(known);
+  const partiesOf = (transfer: Transfer) =>
+    otherSides(wish, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
+  const parties = rehearsal.examples.flatMap(({ transfer }) => partiesOf(transfer));
+  const impostors = await impostorsAmong(parties, wish.address, asker, context);
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const { token, tokenSymbol } = transfer;
     const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
+    const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);
     const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
-    const warned = isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
+    const warned = isLookAlike
+      ? `⚠️ ${t('alert.lookAlike', { title })}`
+      : isImitation
+        ? `⚠️ ${t('alert.imitation', { title })}`
+        : title;
     return `${warned} · ${time}${url ? ` · [tx](${url})` : ''}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];

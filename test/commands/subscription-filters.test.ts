@@ -386,6 +386,21 @@ describe('the dry run', () => {
     expect(textOf(same)).toMatch(/^Nothing changed\n/);
   });
 
+  it('marks transfers with look-alikes of known addresses in the dry run, as alerts do', async () => {
+    const known = '0x1234000000000000000000000000000000005678';
+    const fake = '0x1234ffffffffffffffffffffffffffffffff5678';
+    const own = `${WALLET.slice(0, 6)}${'f'.repeat(32)}${WALLET.slice(-4)}`;
+    const to = lower(WALLET);
+    await remember(world.store, world.clock.now(), [
+      { from: known, to, value: '1000000000000000000', ago: 1_000 },
+      { from: lower(fake), to, value: '2000000000000000000', ago: 2_000 },
+      { from: lower(own), to, value: '3000000000000000000', ago: 3_000 },
+    ]);
+    await world.use('label set', { address: known, name: 'Payroll' });
+    const text = textOf(await at({ label: 'Treasury' }));
+    expect(text).toMatch(/\n📥 1 ETH.*\n⚠️ Look-alike address! 📥 2 ETH.*\n⚠️ Look-alike address! 📥 3 ETH/);
+  });
+
   it('shows a token with a long name in the dry run in full or cut at a character', async () => {
     const pixels = { kind: 'erc20', tokenSymbol: '🚀'.repeat(32), value: '1'.repeat(60), decimals: 0 } as const;
     const to = `0x${'5'.repeat(40)}` as const;
