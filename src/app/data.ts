@@ -72,7 +72,7 @@ async function openFile(
 /** Opens a database that other processes use, too. */
 async function openShared({ config, log, clock, now, elapsed, stack }: Parts): Promise<Data> {
   const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
-  const onProgress = (details: object, message: string) => log.warn(details, message);
+  const onProgress = (details: object, message: string) => log.info(details, message);
   const isCandidate = ROLES.includes('work');
   const shared = await openSharedStore(url, { onProgress, isCandidate, clock, elapsed, log });
   const { store, leadership } = stack.adopt(shared, ({ close }) => close());

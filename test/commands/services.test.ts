@@ -51,7 +51,7 @@ it('shows a token of the chain for /token', async () => {
   const { address } = chain.tokens.dollar;
   const text = textOf(await world.use('token', { address }));
   expect(text).toContain(address);
-  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCataloged\nyes\nTotal supply\n[\d,.]+ `/);
+  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCataloged\nyes\nTotal supply\n[\d,.]+ HUSD\nraw `/);
   const wallet = await world.use('token', { address: chain.wallets.Treasury });
   expect(textOf(wallet)).toContain('has no token');
 });
