@@ -76,7 +76,7 @@ export function describeStory(story: Story & { hidden: number }, context: StoryC
 const isPublic = ({ reference, manages }: StoryContext): boolean => reference !== null && !manages;
 
 /** One sentence on why it was posted or not. */
-function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryContext): string {
+function verdict({ alerts, decisions, transfer }: Story, { t, labels, language }: StoryContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
   const sent = alerts.filter(({ state }) => state === 'sent');
@@ -92,7 +92,8 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryCon
   );
   const watched = new Set(matched.map(({ address }) => address));
   const isToken = watched.size > 0 && [...watched].every((address) => address === transfer.token);
-  const shown = { names: names.length > 0 ? names.join(t('reply.comma')) : t('why.removed'), count: watched.size || 1 };
+  const listed = new Intl.ListFormat(language, { type: 'conjunction' }).format(names);
+  const shown = { names: listed || t('why.removed'), count: names.length || 1 };
   return isToken ? t('why.postedToken', shown) : t('why.postedWallet', shown);
 }
 

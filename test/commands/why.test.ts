@@ -75,6 +75,15 @@ it('explains that an alert waits because all channels of the server wait togethe
   expect(await why(hash)).toMatch(/On hold: Discord rejected several of my messages in this server.*<t:90:R>/);
 });
 
+it('names every subscription that posted in one sentence', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  await pipeline.watch(TREASURY, WHALES);
+  const shown = await why(await receive());
+  expect(shown).toMatch(
+    /^Posted because Treasury \(#\d\) and Treasury \(#\d\) watch this transfer’s addresses and no filter/m,
+  );
+});
+
 it('names only the subscriptions that posted, not one whose alert still waits for its digest', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
