@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commands } from '../commands/index.ts';
 import { COLUMNS } from '../commands/subscription/file.ts';
@@ -229,4 +230,21 @@ it('draws every import between rooms in the picture of the rooms, and no other',
   const names = new Map([...picture.matchAll(/(\w+)\["([\w/]+)[^"]*"\]/g)].map(([, id, name]) => [id!, name!]));
   const name = (id: string) => names.get(id) ?? id;
   expect(drawn.map(([, from, to]) => `${name(from!)} --> ${name(to!)}`).toSorted()).toEqual([...edges].toSorted());
+});
+
+it('names every folder of the repository in a README above it, or in the map', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+  const folders = new Set(files.map((path) => dirname(path)).filter((path) => path !== '.'));
+  const maps = ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md'].map(read).join('\n');
+  const isNamed = (folder: string): boolean => {
+    if (maps.includes(`${folder}/`) || files.includes(join(folder, 'README.md'))) return true;
+    const above = files.filter(
+      (path) => basename(path) === 'README.md' && !relative(dirname(path), folder).startsWith('..'),
+    );
+    return above.some((path) => read(path).includes(`${basename(folder)}/`));
+  };
+  // The parts of what is named: a command, a language, a picture's folder, the data of a test.
+  const isPart = (folder: string) =>
+    /^(commands|src\/languages|test|docs\/pictures)\/./.test(folder) && isNamed(dirname(folder));
+  expect([...folders].filter((folder) => !isNamed(folder) && !isPart(folder))).toEqual([]);
 });
