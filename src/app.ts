@@ -17,7 +17,7 @@ import type { Sender } from './domain/send-outcome.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import { createMetrics } from './metrics/render.ts';
-import { REFUSAL_REASONS } from './receiver/server.ts';
+import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import type { OpenStore, StoreListener } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 

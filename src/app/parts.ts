@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { createCounts } from '../metrics/counts.ts';
-import type { RefusalReason } from '../receiver/server.ts';
+import type { RefusalReason } from '../receiver/refusals.ts';
 
 /** What every part of the app is started with. */
 export interface Parts {

@@ -1,9 +1,35 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { type Clock, SECOND } from '../domain/clock.ts';
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 
 const EVERY_MS = 10 * SECOND;
+/** After the disk was full, free space is reserved for the operator for this long. */
+const DISK_FULL_MS = MINUTE;
+/** Bytes that a byte of a body takes on the disk, at most: in the log, in the database, and in what is routed from it. */
+const BYTES_PER_BYTE = 4;
+
+/** Knows whether the free bytes of the disk are all reserved for the operator. */
+export function createDiskReserve(reserveBytes: number, now: () => number) {
+  /** Free bytes at the last check, less what may have been written since. */
+  let freeBytes = Number.POSITIVE_INFINITY;
+  let fullAt = Number.NEGATIVE_INFINITY;
+  return {
+    isLow: (): boolean => freeBytes < reserveBytes || now() - fullAt < DISK_FULL_MS,
+    /** How many bytes are free now. */
+    setFree(bytes: number): void {
+      freeBytes = bytes;
+    },
+    /** A commit failed because the disk is full. */
+    setFull(): void {
+      fullAt = now();
+    },
+    /** A body of this many bytes was stored. */
+    wrote(bytes: number): void {
+      freeBytes -= bytes * BYTES_PER_BYTE;
+    },
+  };
+}
 
 /**
  * Checks every 10 s how much of the database's disk is free, and logs when that becomes less than `reserveBytes`; returns a

@@ -7,29 +7,14 @@ import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { RefusedSource } from '../domain/refused-source.ts';
 import type { Ticket } from './admission.ts';
 import { capConnections, HEADERS } from './connections.ts';
-import { type Intake, REFUSALS, type Refusal } from './intake.ts';
+import type { Intake } from './intake.ts';
+import type { Refusal, RefusalReason } from './refusals.ts';
 import type { CheckSignature, SignatureFault } from './signature.ts';
 import type { ScopeOf } from './token-index.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 /** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
-
-/**
- * Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length;
- * `connections`: its connection was closed, because there were too many.
- */
-export const REFUSAL_REASONS = [
-  'token',
-  'method',
-  'source',
-  'signature',
-  'too-large',
-  'broken-off',
-  'connections',
-  ...REFUSALS,
-] as const;
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -49,8 +49,7 @@ export function startRouter(options: RouterOptions) {
   const { store, log, ackedAt, isReceiverBusy = () => false } = options;
   const buffer = createInboxBuffer(store, parseDelivery, options.isShared);
   const routeItems = createItemRouter(options, buffer);
-  /** Oldest deliveries of their scopes whose responses were pending. Until they end, these scopes cannot be routed. */
-  let pendingIds: ReadonlySet<number> = new Set();
+  const pending = createPendingScopes(ackedAt);
   let isWanted = false;
   /** How long the last commit took, with what led to it. */
   let tookMs = 0;
@@ -79,12 +78,12 @@ export function startRouter(options: RouterOptions) {
       try {
         await yieldToReceiver();
         const began = performance.now();
-        const items = routable(await buffer.next(MAX_IN_COMMIT));
+        const items = pending.without(await buffer.next(MAX_IN_COMMIT));
         if (items.length === 0) continue;
         const routed = await routeItems(items);
         tookMs = performance.now() - began;
         if (routed > 0) isWanted = true;
-        pendingIds = new Set(oldestOf(items).filter((id) => ackedAt(id) === undefined));
+        pending.note(items);
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
@@ -94,14 +93,6 @@ export function startRouter(options: RouterOptions) {
         return;
       }
     }
-  }
-
-  /** Those of scopes that do not wait for the response to their oldest delivery. */
-  function routable(items: WaitingDelivery[]): WaitingDelivery[] {
-    if (pendingIds.size === 0) return items;
-    const isPending = (id: number) => pendingIds.has(id) && ackedAt(id) === undefined;
-    const waiting = new Set(items.filter(({ row }) => isPending(row.id)).map(({ row }) => row.scope));
-    return items.filter(({ row }) => !waiting.has(row.scope));
   }
 
   return {
@@ -169,6 +160,26 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
   }
 
   return routeItems;
+}
+
+/** Remembers the scopes that cannot be routed, because the response to their oldest delivery is pending. */
+function createPendingScopes(ackedAt: RouterOptions['ackedAt']) {
+  let oldestIds: ReadonlySet<number> = new Set();
+  const isPending = (id: number) => ackedAt(id) === undefined;
+  return {
+    /** Notes such scopes among these items, which are in order. */
+    note(items: readonly WaitingDelivery[]): void {
+      oldestIds = new Set(oldestOf(items).filter(isPending));
+    },
+    /** The items of all other scopes. */
+    without(items: WaitingDelivery[]): WaitingDelivery[] {
+      if (oldestIds.size === 0) return items;
+      const waiting = new Set(
+        items.filter(({ row }) => oldestIds.has(row.id) && isPending(row.id)).map(({ row }) => row.scope),
+      );
+      return items.filter(({ row }) => !waiting.has(row.scope));
+    },
+  };
 }
 
 /** The oldest delivery of each scope. */
