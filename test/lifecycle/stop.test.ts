@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
@@ -90,4 +91,13 @@ it('ignores a second SIGTERM, and stops on SIGINT too', async () => {
   await stopping;
   bot.kill('SIGTERM');
   expect((await bot.ended).code).toBe(0);
+});
+
+it('ends with its exit code also where there is no shell, as in the image', () => {
+  const end = "import { exitNow } from './src/exit.ts'; exitNow(78, '/there/is/no/shell')";
+  const { status, signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', end], {
+    encoding: 'utf8',
+  });
+  expect([status, signal]).toEqual([78, null]);
+  expect(stderr).not.toContain('Error');
 });
