@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import pg from 'pg';
 import { type Clock, SECOND } from '../../domain/clock.ts';
+import { createElectedWork } from './elected-work.ts';
 import { createLease } from './lease.ts';
-import { notifying, openSession, type Session, SILENT_MS } from './session.ts';
+import { createLink, type ElectionLog } from './link.ts';
+import { repeat } from './repeat.ts';
+import { type Session, SILENT_MS } from './session.ts';
 
 /** The lock that the elected process's session holds. */
 const LEADER_LOCK = 7_302_102;
@@ -15,8 +18,6 @@ const SOON_MS = SECOND / 4;
 const LEASE_MS = SILENT_MS - SECOND;
 /** How long an elected process waits for the last transaction of the one before it. */
 const HANDOVER_MS = 10 * SECOND;
-/** Pause after the work could not begin: another process gets its chance. */
-const FAILED_MS = 5 * SECOND;
 /** The notice that the lock is free. */
 const FREE = 'free';
 
@@ -35,8 +36,6 @@ export interface Term {
 export const provingTerm = ({ generation, holder }: Term): string =>
   `SELECT 1 FROM leader WHERE generation = ${generation} AND holder = ${pg.escapeLiteral(holder)}`;
 
-type Log = (details: object, message: string) => void;
-
 /** What taking part in elections needs. */
 export interface LeadershipOptions {
   config: pg.ClientConfig;
@@ -47,7 +46,7 @@ export interface LeadershipOptions {
   clock: Clock;
   /** Milliseconds that really passed, since any moment. */
   elapsed(): number;
-  log: { info: Log; warn: Log; error: Log };
+  log: ElectionLog;
 }
 
 /** Whom an election notifies, one call after the other. */
@@ -78,90 +77,51 @@ export interface Leadership {
 
 /** Takes part in the elections of the one process that works. */
 export function createLeadership(options: LeadershipOptions): Leadership {
-  const { config, clock, log } = options;
+  const { config, clock, log, takingWrites } = options;
   const holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   const lease = createLease(options, LEASE_MS, () => end('the election was not proved in time'));
+  const looks = repeat(clock, look, () => (term && !link.isOpen() ? SOON_MS : LOOK_MS));
+  const onNotice = (notice: string) => (notice === FREE ? looks.now() : listener?.onNotice(notice));
+  const link = createLink({ config, clock, log, holder, onNotice, onEnd: looks.now });
+  const work = createElectedWork({ clock, log, holder, onFailed: () => end('its work could not begin') });
   let listener: ElectionListener | null = null;
   let term: Term | null = null;
   let elections = 0;
-  let session: Session | null = null;
-  let isAway = false;
   let mayStand = options.isCandidate;
-  /** Its work could not begin a moment ago. */
-  let isResting = false;
-  /** The work begins or ends. */
-  let changing: Promise<void> | null = null;
-  const looks = repeat(clock, look, () => (term && !session ? SOON_MS : LOOK_MS));
-  const notices = new Set<string>();
-  let isNotifying = false;
 
   async function look(): Promise<void> {
     try {
-      session ??= await connect();
+      const session = await link.open();
       if (term) await prove(session, term);
-      else if (mayStand && !isResting && !changing) await stand(session);
+      else if (mayStand && work.isReady()) await stand(session);
       else await session.query('SELECT 1');
-      await notifyAll();
-      if (isAway) log.info({ election: { holder } }, 'election: the database responds again');
-      isAway = false;
+      await link.sendNotices();
+      link.worked();
     } catch (error) {
-      broke(error as Error);
+      const { message } = error as Error;
+      link.failed(message);
+      if (!lease.isProved()) end(message);
     }
   }
 
-  function connect(): Promise<Session> {
-    const onNotice = (notice: string) => (notice === FREE ? looks.now() : listener?.onNotice(notice));
-    return openSession(config, { clock, onNotice, onEnd: looks.now });
-  }
-
-  /** Gives the session up, and the lock with it: a new session may take it before another process does. */
-  function broke({ message }: Error): void {
-    drop();
-    if (!isAway) log.warn({ election: { holder }, reason: message }, 'election: the database is away');
-    isAway = true;
-    if (!lease.isProved()) end(message);
-  }
-
-  function drop(): void {
-    void session?.close().catch(() => undefined);
-    session = null;
-  }
-
-  async function prove(by: Session, present: Term): Promise<void> {
+  async function prove(session: Session, present: Term): Promise<void> {
     const begun = lease.now();
-    const [held, mine] = (await by.query(`${LOCK}; ${provingTerm(present)}`)).slice(-2);
+    const [held, mine] = (await session.query(`${LOCK}; ${provingTerm(present)}`)).slice(-2);
     if (mine!.rowCount !== 1) return end('another process was elected');
     // The server has not noticed yet that an earlier session is cut off.
     if (held!.rowCount !== 1) throw new Error('an earlier session still holds the lock');
     if (term) lease.prove(begun);
   }
 
-  async function stand(by: Session): Promise<void> {
-    if ((await by.query(LOCK)).at(-1)!.rowCount !== 1) return;
+  async function stand(session: Session): Promise<void> {
+    if ((await session.query(LOCK)).at(-1)!.rowCount !== 1) return;
     const begun = lease.now();
-    const results = await by.query(
-      `BEGIN; SET LOCAL lock_timeout = ${HANDOVER_MS}; ${options.takingWrites};
-       INSERT INTO leader (id, generation, holder, since) VALUES (1, 1, ${pg.escapeLiteral(holder)}, ${clock.now()})
-       ON CONFLICT (id) DO UPDATE
-         SET generation = leader.generation + 1, holder = excluded.holder, since = excluded.since
-       RETURNING generation; COMMIT`,
-      HANDOVER_MS + SECOND,
-    );
-    const elected = { generation: Number(results.at(-2)!.rows[0]!.generation), holder };
+    const elected = await takeTerm(session, holder, { takingWrites, since: clock.now() });
     term = elected;
     elections++;
     lease.prove(begun);
     log.info({ election: elected }, 'election: this process works from now on');
-    change(() => listener!.onElected(elected).catch(failed));
-  }
-
-  function failed(error: unknown): void {
-    log.error({ err: error, election: { holder } }, 'election: this process was elected and cannot work');
-    isResting = true;
-    clock.after(FAILED_MS, () => {
-      isResting = false;
-    });
-    end('its work could not begin');
+    work.begin(() => listener!.onElected(elected));
   }
 
   function end(reason: string): void {
@@ -169,33 +129,8 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     log.warn({ election: term, reason }, 'election: this process does not work any more');
     term = null;
     lease.end();
-    drop();
-    change(() => listener!.onEnded());
-  }
-
-  /** Begins or ends the work, after the earlier change. */
-  function change(step: () => Promise<void>): void {
-    const last = (changing ?? Promise.resolve())
-      .then(step)
-      .catch((error: unknown) => log.error({ err: error }, 'election: the work did not end in order'))
-      .finally(() => {
-        if (changing === last) changing = null;
-      });
-    changing = last;
-  }
-
-  async function notifyAll(): Promise<void> {
-    if (isNotifying) return;
-    isNotifying = true;
-    try {
-      while (notices.size > 0 && session) {
-        const all = [...notices].map(notifying);
-        notices.clear();
-        await session.query(all.join('; '));
-      }
-    } finally {
-      isNotifying = false;
-    }
+    link.drop();
+    work.end(() => listener!.onEnded());
   }
 
   return {
@@ -203,59 +138,38 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       listener = given;
       looks.now();
       await looks.present();
-      await changing;
+      await work.changed();
     },
     isElected: () => term !== null && lease.isProved(),
     elections: () => elections,
-    notify(notice) {
-      notices.add(notice);
-      // What fails is noticed by the next look.
-      notifyAll().catch(() => undefined);
-    },
+    notify: link.notify,
     standDown() {
       mayStand = false;
     },
     async close() {
       mayStand = false;
       await looks.stop();
-      await changing;
+      await work.changed();
       term = null;
       lease.end();
-      const freeing = session?.query(`SELECT pg_advisory_unlock_all(); ${notifying(FREE)}`);
-      // When it fails, the server frees the lock.
-      await freeing?.catch(() => undefined);
-      await session?.close();
+      await link.close(FREE);
     },
   };
 }
 
-/** Runs something again and again, one at a time: a while after each, or `now`. */
-function repeat(clock: Clock, run: () => Promise<void>, pauseMs: () => number) {
-  let present: Promise<void> | null = null;
-  let isWanted = false;
-  let isStopped = false;
-  let cancel = () => {};
-
-  function now(): void {
-    isWanted = true;
-    if (present || isStopped) return;
-    cancel();
-    isWanted = false;
-    present = run().finally(() => {
-      present = null;
-      if (isStopped) return;
-      if (isWanted) now();
-      else cancel = clock.after(pauseMs(), now);
-    });
-  }
-
-  return {
-    now,
-    present: () => present,
-    async stop(): Promise<void> {
-      isStopped = true;
-      cancel();
-      await present;
-    },
-  };
+/** Makes this process the holder of a new term, once the transactions of the one before it have ended. */
+async function takeTerm(
+  session: Session,
+  holder: string,
+  { takingWrites, since }: { takingWrites: string; since: number },
+): Promise<Term> {
+  const results = await session.query(
+    `BEGIN; SET LOCAL lock_timeout = ${HANDOVER_MS}; ${takingWrites};
+     INSERT INTO leader (id, generation, holder, since) VALUES (1, 1, ${pg.escapeLiteral(holder)}, ${since})
+     ON CONFLICT (id) DO UPDATE
+       SET generation = leader.generation + 1, holder = excluded.holder, since = excluded.since
+     RETURNING generation; COMMIT`,
+    HANDOVER_MS + SECOND,
+  );
+  return { generation: Number(results.at(-2)!.rows[0]!.generation), holder };
 }
