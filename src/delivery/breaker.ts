@@ -1,9 +1,7 @@
 import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendingPause } from '../domain/hold.ts';
+import { createRefusals } from './refusals.ts';
 
-/** Refused requests within the window at which all sending pauses; Discord bans at 10,000. */
-const REFUSAL_LIMIT = 500;
-const REFUSAL_WINDOW_MS = 10 * MINUTE;
 const FIRST_PAUSE_MS = MINUTE;
 const LONGEST_PAUSE_MS = 15 * MINUTE;
 const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;
@@ -13,7 +11,7 @@ export type Verdict = 'fine' | 'unsure' | 'refused' | 'global-limit' | 'fault' |
 
 /** Pauses all sending after faults that concern every channel; then one request probes whether they are over. */
 export function createBreaker() {
-  let refusedAt: number[] = [];
+  const refusals = createRefusals();
   let pausedUntil = 0;
   let pauseMs = 0;
   let isOpen = false;
@@ -22,12 +20,6 @@ export function createBreaker() {
 
   function pauseUntil(until: number): void {
     pausedUntil = Math.max(pausedUntil, until);
-  }
-
-  function countRefusal(now: number): void {
-    refusedAt = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS);
-    refusedAt.push(now);
-    if (refusedAt.length >= REFUSAL_LIMIT) pauseUntil(refusedAt[0]! + REFUSAL_WINDOW_MS);
   }
 
   function open(now: number, retryAfterMs: number): void {
@@ -64,7 +56,10 @@ export function createBreaker() {
     },
     answered(verdict: Verdict, retryAfterMs: number, now: number): void {
       isProbing = false;
-      if (verdict !== 'fine' && verdict !== 'unsure') countRefusal(now);
+      if (verdict !== 'fine' && verdict !== 'unsure') {
+        refusals.add(now);
+        if (refusals.isOver(now)) pauseUntil(refusals.until());
+      }
       switch (verdict) {
         case 'fine':
         case 'refused':
@@ -91,8 +86,8 @@ export function createBreaker() {
     },
     /** `breaker`: all sending is paused, after a fault of everything or too many refusals. */
     state(now: number) {
-      const invalidRequests = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS).length;
-      return { authorized: isAuthorized, breaker: isOpen || invalidRequests >= REFUSAL_LIMIT, invalidRequests };
+      const breaker = isOpen || refusals.isOver(now);
+      return { authorized: isAuthorized, breaker, invalidRequests: refusals.count(now) };
     },
     /** Why nothing is sent now, and until when; null: sending goes on. */
     pause(now: number): Pick<SendingPause, 'reason' | 'until'> | null {
@@ -100,7 +95,7 @@ export function createBreaker() {
       return { reason: !isAuthorized ? 'token' : isOpen ? 'breaker' : 'rate', until: pausedUntil };
     },
     setBack(ms: number): void {
-      refusedAt = refusedAt.map((at) => at - ms);
+      refusals.setBack(ms);
       pausedUntil -= ms;
     },
   };

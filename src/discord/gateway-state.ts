@@ -1,0 +1,33 @@
+/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; in both cases the bot tries again. */
+export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
+
+/** Remembers the state of the connection to Discord, and of each of its shards. */
+export function createGatewayState() {
+  /** The state of all shards together; while it is `ready`, each shard has its own state. */
+  let overall: GatewayState = 'connecting';
+  /** Whether each shard is connected. */
+  const shards = new Map<number, boolean>();
+
+  return {
+    /** `ready` only while every shard is connected. */
+    state: (): GatewayState => (overall === 'ready' && [...shards.values()].includes(false) ? 'away' : overall),
+    /** Whether each shard is connected, by its number; empty before the first connection. */
+    shards: (): ReadonlyMap<number, boolean> => shards,
+    setShard(shard: number, isConnected: boolean): void {
+      shards.set(shard, isConnected);
+    },
+    /** A client uses these shards. The previous one may have used more. */
+    ready(used: { has(shard: number): boolean }): void {
+      for (const shard of shards.keys()) if (!used.has(shard)) shards.delete(shard);
+      overall = 'ready';
+    },
+    /** No shard is connected any more. */
+    lost(state: 'away' | 'unauthorized'): void {
+      overall = state;
+      for (const shard of shards.keys()) shards.set(shard, false);
+    },
+    closed(): void {
+      overall = 'closed';
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Client, Interaction } from 'discord.js';
+import { installedHere } from './authority.ts';
+import { backOff } from './back-off.ts';
+import { reasonOf } from './client.ts';
+import type { Reply } from './command.ts';
+import { createDispatcher, type DispatcherOptions } from './interactions.ts';
+import { createMentions } from './mentions.ts';
+import { registerCommands } from './register.ts';
+
+/** What serving the commands needs, and its callbacks. */
+export interface ServedCommandsOptions<Services extends object> extends Omit<DispatcherOptions<Services>, 'commands'> {
+  /** Loads the commands; called when Discord is connected. */
+  commands(): Promise<DispatcherOptions<Services>['commands']>;
+  /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
+  onGuildUsed(guildId: string): void;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/** Loads the commands when they are first needed (nobody can use them before), registers them and answers them. */
+export function createServedCommands<Services extends object>(options: ServedCommandsOptions<Services>) {
+  const { log, random } = options;
+  let loading: ReturnType<typeof load> | undefined;
+  /** Nothing is linked until Discord has sent the commands' IDs. */
+  let link = (reply: Reply): Reply => reply;
+
+  async function load() {
+    const commands = await options.commands();
+    return { commands, dispatch: createDispatcher({ ...options, commands, link: (reply) => link(reply) }) };
+  }
+
+  const loaded = () => (loading ??= load());
+
+  /** Discord may be busy just after a start: registration is tried again for as long as this client is in use. */
+  async function register(client: Client<true>, isInUse: () => boolean, attempt = 0): Promise<void> {
+    if (!isInUse()) return;
+    try {
+      const { commands } = await loaded();
+      const outcome = await registerCommands(client.rest, client.application.id, commands, (registered) => {
+        link = createMentions(registered);
+      });
+      log.info({ outcome, commands: commands.length }, 'commands registered');
+    } catch (error) {
+      if (!isInUse()) return;
+      log.error({ reason: reasonOf(error) }, 'cannot register commands');
+      setTimeout(() => void register(client, isInUse, attempt + 1), backOff(attempt + 2, random())).unref();
+    }
+  }
+
+  return {
+    /** Answers an interaction; does nothing while the commands cannot be loaded, which registering them logs. */
+    async answer(interaction: Interaction): Promise<void> {
+      if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);
+      const served = await loaded().catch(() => null);
+      await served?.dispatch(interaction);
+    },
+    /** Registers the commands at Discord, by a client and for as long as it is in use. */
+    register: (client: Client<true>, isInUse: () => boolean): Promise<void> => register(client, isInUse),
+  };
+}
