@@ -1,7 +1,8 @@
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBudget } from './budget.ts';
+import { isTraceCall } from './methods.ts';
 import { MethodMissing, NodeBusy, type NodeHeader, NodeRefused, NodeUnreachable } from './node.ts';
-import { connectRpc, isTraceCall } from './rpc.ts';
+import { connectRpc } from './rpc.ts';
 
 /** One node of a chain. */
 export interface NodeOptions {

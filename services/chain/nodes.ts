@@ -1,7 +1,7 @@
 import { type Clock, SECOND, systemClock } from '../../src/domain/clock.ts';
 import { type ChainIdentity, isHeader, type Member, type NodeOptions, openMember } from './member.ts';
+import { isTraceCall } from './methods.ts';
 import { CallEnded, type Node, NodeBusy, type NodeHeader, NodeUnreachable } from './node.ts';
-import { isTraceCall } from './rpc.ts';
 
 /** How nodes are used. */
 export interface ConnectOptions {

@@ -1,0 +1,83 @@
+import { SECOND } from '../../src/domain/clock.ts';
+import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
+import type { HttpAnswer } from './post.ts';
+
+/** A JSON-RPC answer as it comes, of any shape. */
+export type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } };
+
+/** A single answer to a whole batch, other than a rate limit or a failing server: the node does not take batches. */
+export function refusesBatches(status: number, answer: unknown): boolean {
+  if (Array.isArray(answer) || status === 429 || status >= 500) return false;
+  const { error } = (answer ?? {}) as Answer;
+  return error !== undefined && !(explained('batch', error) instanceof NodeBusy);
+}
+
+/** The JSON of a text; undefined if it has none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The result in a method's answer.
+ *
+ * @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable}
+ */
+export function resultOf(method: string, answer: unknown, http: Omit<HttpAnswer, 'text'>): unknown {
+  const { result, error } = (typeof answer === 'object' && answer !== null ? answer : {}) as Answer;
+  if (http.status === 429) throw new NodeBusy(`The node does not answer ${method} (HTTP 429)`, msIn(http.retryAfter));
+  if (typeof error === 'object' && error !== null) throw explained(method, error);
+  // Providers also refuse a method that is not in the plan with an HTTP status.
+  if ([403, 404, 405, 501].includes(http.status)) throw new MethodMissing(`${method}: HTTP ${http.status}`);
+  if (http.status === 400) throw new NodeRefused(`${method}: HTTP 400`);
+  if (http.status < 200 || http.status > 299) {
+    throw new NodeUnreachable(`The node does not answer ${method} (HTTP ${http.status})`);
+  }
+  if (result === undefined) throw new NodeUnreachable(`The node's answer to ${method} cannot be read`);
+  return result;
+}
+
+function msIn(retryAfter: unknown): number | undefined {
+  const seconds = Number(retryAfter);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) * SECOND : undefined;
+}
+
+function explained(method: string, { code = 0, message = '' }: { code?: number; message?: string }): Error {
+  const details = String(message).slice(0, 300);
+  const text = `${method}: ${details} (${code})`;
+  if (isCallEnded(code, details)) return new CallEnded(text);
+  if (isBusy(code, details)) return new NodeBusy(text);
+  return isMissing(code, details) ? new MethodMissing(text) : new NodeRefused(text);
+}
+
+/** Every kind of node words this differently. The text of a revert is the contract's own. A time-out is no end. */
+function isCallEnded(code: number, details: string): boolean {
+  if (/execution (aborted|time)|timeout|timed out/i.test(details)) return false;
+  return (
+    [3, -32015].includes(code) ||
+    /revert|vm exec|vm exception|evm (error|halt)|opcode|(bad|invalid) ?(jump|instruction)|\bgas\b|outofgas|stack ?(limit|under|over)|write protection|static ?call|access ?violation|return ?data|call ?depth/i.test(
+      details,
+    )
+  );
+}
+
+/** Providers word a used-up rate in many ways. An answer too large for the provider stays too large. */
+function isBusy(code: number, details: string): boolean {
+  if (/\bsize\b|too large|more than \d+ results/i.test(details)) return false;
+  return (
+    [429, -32005, -32007, -32029].includes(code) ||
+    /too many requests|rate.?limit|requests? per|limit (exceeded|reached)|throttl|quota|capacity|compute units/i.test(
+      details,
+    )
+  );
+}
+
+function isMissing(code: number, details: string): boolean {
+  return (
+    code === -32601 ||
+    /method .*(not|un)\s?(found|available|supported|exist|enabled|known)|unknown method/i.test(details)
+  );
+}

@@ -1,0 +1,67 @@
+import { type Answer, parsed, refusesBatches, resultOf } from './answers.ts';
+import { NodeUnreachable } from './node.ts';
+import { CLOSED, type Post } from './post.ts';
+
+interface Waiting {
+  method: string;
+  params: readonly unknown[];
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Sends calls to a node, those of one moment together if it takes batches. `most`: calls of one batch. */
+export function createBatches({ post }: Post, most: number) {
+  let size = most;
+  const queue: Waiting[] = [];
+
+  async function single(method: string, params: readonly unknown[]): Promise<unknown> {
+    const answer = await post({ jsonrpc: '2.0', id: 1, method, params }, method);
+    return resultOf(method, parsed(answer.text), answer);
+  }
+
+  async function flush(): Promise<void> {
+    const calls = queue.splice(0, size);
+    if (queue.length > 0) void flush();
+    if (calls.length === 0) return;
+    try {
+      await sendTogether(calls);
+    } catch (error) {
+      for (const { reject } of calls) reject(error as Error);
+    }
+  }
+
+  async function sendTogether(calls: readonly Waiting[]): Promise<void> {
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+    const answer = await post(body, calls[0]!.method);
+    const list = parsed(answer.text);
+    if (refusesBatches(answer.status, list)) {
+      size = 1;
+      for (const { method, params, resolve, reject } of calls) single(method, params).then(resolve, reject);
+      return;
+    }
+    const byId = new Map(Array.isArray(list) ? list.map((one: Answer) => [one?.id, one]) : []);
+    for (const [id, { method, resolve, reject }] of calls.entries()) {
+      try {
+        resolve(resultOf(method, byId.get(id) ?? (Array.isArray(list) ? undefined : list), answer));
+      } catch (error) {
+        reject(error as Error);
+      }
+    }
+  }
+
+  return {
+    single,
+    /** Waits for the other calls of this moment, and is sent with them. */
+    together(method: string, params: readonly unknown[]): Promise<unknown> {
+      if (size === 1) return single(method, params);
+      return new Promise((resolve, reject) => {
+        queue.push({ method, params, resolve, reject });
+        if (queue.length === 1) setImmediate(() => void flush());
+      });
+    },
+    /** Refuses the calls that wait. */
+    close(): void {
+      for (const { reject } of queue.splice(0)) reject(new NodeUnreachable(CLOSED));
+    },
+  };
+}

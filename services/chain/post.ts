@@ -1,0 +1,101 @@
+import { Agent, request } from 'undici';
+import type { Clock } from '../../src/domain/clock.ts';
+import { timeoutOf } from './methods.ts';
+import { NodeUnreachable } from './node.ts';
+
+/** The longest answer that is read, in bytes: the traces of a full block are tens of megabytes. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const CONNECTIONS = 32;
+/** The error of a call after closing. */
+export const CLOSED = 'The connection to the node is closed';
+
+/** How a node is reached. */
+export interface PostOptions {
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Milliseconds for a whole answer, to its last byte; default by method. */
+  timeoutMs?: number;
+  clock: Clock;
+}
+
+/** A node's answer over HTTP. */
+export interface HttpAnswer {
+  status: number;
+  text: string;
+  retryAfter: unknown;
+}
+
+/** Posts to a node. */
+export type Post = ReturnType<typeof createPost>;
+
+/** Creates what posts JSON to a node, each with a time limit. */
+export function createPost(options: PostOptions) {
+  const { clock } = options;
+  // The URL's credentials are sent as a header; they never appear in an error.
+  const { url, headers } = target(options);
+  const agent = new Agent({ connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 });
+  const underWay = new Set<AbortController>();
+  let isClosed = false;
+
+  function assertOpen(): void {
+    if (isClosed) throw new NodeUnreachable(CLOSED);
+  }
+
+  return {
+    /** @throws {NodeUnreachable} when it is closed. */
+    assertOpen,
+    /** Posts a body and reads the whole answer. `method` is for the time limit and errors. @throws {NodeUnreachable} */
+    async post(body: unknown, method: string): Promise<HttpAnswer> {
+      const timeoutMs = options.timeoutMs ?? timeoutOf(method);
+      const controller = new AbortController();
+      underWay.add(controller);
+      const cancel = clock.after(timeoutMs, () => controller.abort());
+      try {
+        const response = await request(url, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+          dispatcher: agent,
+          signal: controller.signal,
+        });
+        const text = await textOf(response.body);
+        return { status: response.statusCode, text, retryAfter: response.headers['retry-after'] };
+      } catch {
+        assertOpen();
+        if (controller.signal.aborted) {
+          throw new NodeUnreachable(`The node does not answer ${method} within ${timeoutMs} ms`);
+        }
+        throw new NodeUnreachable(`The node does not answer ${method}`);
+      } finally {
+        cancel();
+        underWay.delete(controller);
+      }
+    },
+    /** Abandons the posts under way. */
+    close(): void {
+      isClosed = true;
+      for (const controller of underWay) controller.abort();
+      void agent.destroy();
+    },
+  };
+}
+
+function target({ url: given, headers = {} }: PostOptions): { url: string; headers: Record<string, string> } {
+  const url = new URL(given);
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const authorization = credentials === ':' ? {} : { authorization: `Basic ${btoa(credentials)}` };
+  url.username = '';
+  url.password = '';
+  return { url: url.href, headers: { 'content-type': 'application/json', ...authorization, ...headers } };
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error('too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
