@@ -24,7 +24,7 @@ export const strangerOf = (n: number): string =>
   `0xb${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(31, '0')}`;
 
 /** The hash of the n-th transfer's transaction; in no order, like real ones. */
-const hashOf = (n: number): string =>
+export const hashOf = (n: number): string =>
   `0x${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(56, 'b')}`;
 
 /** A delivery's body of 900 bytes for the n-th transfer. */

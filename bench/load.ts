@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import autocannon from 'autocannon';
-import { addressOf, bodyOf } from './event.ts';
+import { addressOf, bodyOf, hashOf } from './event.ts';
 
 /** The result of posting one delivery repeatedly, as fast as the responses came. */
 export interface Load {
@@ -16,6 +16,8 @@ export interface Load {
 }
 
 const TYPE = 'application/json';
+const TX_HASH = /0x[0-9a-f]{64}/;
+const TX_HASH_LENGTH = 66;
 
 /** `wrk` is written in C and leaves the other core to the server; autocannon, in JavaScript, needs a core for itself. */
 export const loader: 'wrk' | 'autocannon' = (() => {
@@ -31,9 +33,59 @@ export const loader: 'wrk' | 'autocannon' = (() => {
 /** Posts an event of 900 bytes over this many connections, one request at a time each; `folder`: for its script. */
 export async function postTo(url: string, connections: number, seconds: number, folder: string): Promise<Load> {
   const body = bodyOf(1, addressOf(1));
-  if (loader === 'wrk') return await byWrk(url, connections, seconds, folder, body);
+  if (loader === 'wrk') return await byWrk(url, connections, seconds, folder, `wrk.body = [==[${body}]==]`);
+  return await byAutocannon(url, connections, seconds, { body });
+}
+
+/** A delivery to be posted again and again, each time with another transaction's hash. */
+interface Target {
+  url: string;
+  body: string;
+}
+
+/** The same with new transactions, numbered from `first`, to each of these targets in turn. */
+export async function postNew(
+  targets: readonly Target[],
+  first: number,
+  connections: number,
+  seconds: number,
+  folder: string,
+): Promise<Load> {
+  const split = targets.map(({ url, body }) => {
+    const at = body.search(TX_HASH);
+    return { path: new URL(url).pathname, before: body.slice(0, at), after: body.slice(at + TX_HASH_LENGTH) };
+  });
+  const [{ url }] = targets as [Target];
+  if (loader === 'wrk') {
+    const rows = split.map(({ path, before, after }) => `{ "${path}", [==[${before}]==], [==[${after}]==] }`);
+    const request = `local targets = { ${rows.join(', ')} }
+local n = ${first}
+request = function()
+  n = n + 1
+  local target = targets[n % #targets + 1]
+  local hash = string.format("0x%08x%056x", n * 2654435761 % 4294967296, n)
+  return wrk.format(nil, target[1], nil, target[2] .. hash .. target[3])
+end`;
+    return await byWrk(url, connections, seconds, folder, request);
+  }
+  let n = first;
+  const setupRequest = (given: autocannon.Request): autocannon.Request => {
+    n++;
+    const { path, before, after } = split[n % split.length]!;
+    return { ...given, path, body: `${before}${hashOf(n)}${after}` };
+  };
+  return await byAutocannon(url, connections, seconds, { requests: [{ setupRequest }] });
+}
+
+async function byAutocannon(
+  url: string,
+  connections: number,
+  seconds: number,
+  content: Pick<autocannon.Options, 'body' | 'requests'>,
+): Promise<Load> {
   const headers = { 'content-type': TYPE };
-  const result = await autocannon({ url, method: 'POST', headers, body, connections, duration: seconds, timeout: 10 });
+  const options = { url, method: 'POST', headers, connections, duration: seconds, timeout: 10 } as const;
+  const result = await autocannon({ ...options, ...content });
   return {
     rate: result['2xx'] / result.duration,
     p99: result.latency.p99,
@@ -41,13 +93,20 @@ export async function postTo(url: string, connections: number, seconds: number, 
   };
 }
 
-async function byWrk(url: string, connections: number, seconds: number, folder: string, body: string): Promise<Load> {
+/** `content`: what the requests consist of, in Lua. */
+async function byWrk(
+  url: string,
+  connections: number,
+  seconds: number,
+  folder: string,
+  content: string,
+): Promise<Load> {
   const script = join(folder, 'post.lua');
   writeFileSync(
     script,
     `wrk.method = "POST"
 wrk.headers["content-type"] = "${TYPE}"
-wrk.body = [==[${body}]==]
+${content}
 done = function(summary, latency)
   local errors = summary.errors
   local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout

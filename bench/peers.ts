@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
-import autocannon from 'autocannon';
 import { request } from 'undici';
 import { many, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { loader, postNew } from './load.ts';
 import { bare } from './peers/bare.ts';
 import { bullMq } from './peers/bullmq.ts';
 import { n8n } from './peers/n8n.ts';
@@ -109,29 +109,21 @@ async function latency(running: Running, heard: Heard): Promise<Row> {
 }
 
 /** The highest rate of acknowledged events, and how many per second reached Discord in time. */
-async function load(running: Running, heard: Heard): Promise<Row> {
-  let n = 1_000_000;
+async function load(running: Running, heard: Heard, folder: string): Promise<Row> {
+  const targets = CHANNELS.map((_, n) => eventOf(running, n));
   let best: Row = {};
-  for (const connections of CONNECTIONS) {
-    const next = {
-      setupRequest(given: autocannon.Request): autocannon.Request {
-        const { url, body } = eventOf(running, n++);
-        return { ...given, path: url.slice(new URL(url).origin.length), body };
-      },
-    };
-    const url = running.urlOf(CHANNELS[0]!);
-    const options = { url, method: 'POST' as const, headers: HEADERS, connections, timeout: 10, requests: [next] };
-    await autocannon({ ...options, duration: 1 });
+  for (const [at, connections] of CONNECTIONS.entries()) {
+    const first = (at + 1) * 1_000_000;
+    await postNew(targets, first, connections, 1, folder);
     const tally = newTally();
     heard.message = (message) => count(tally, message);
-    const result = await autocannon({ ...options, duration: LOAD_SECONDS });
-    const rate = result['2xx'] / result.duration;
+    const { rate, failed } = await postNew(targets, first + 500_000, connections, LOAD_SECONDS, folder);
     if (rate <= Number(best['acknowledged/s'] ?? 0)) continue;
     best = {
       'acknowledged/s': short(rate),
       connections,
-      'not 2xx': result.non2xx + result.errors,
-      'shown/s': short(tally.shown.size / result.duration),
+      'not 2xx': failed,
+      'shown/s': short(tally.shown.size / LOAD_SECONDS),
     };
   }
   return best;
@@ -180,11 +172,11 @@ async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   const folder = newFolder();
   const running = await peer.start(folder, apiUrl);
   try {
-    if (peer.isBound) return await load(running, heard);
+    if (peer.isBound) return await load(running, heard, folder);
     await wait(IDLE_MS);
     const idle = running.memory();
     const took = await latency(running, heard);
-    const most = await load(running, heard);
+    const most = await load(running, heard, folder);
     return { ...most, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
   } finally {
     await running.kill();
@@ -218,5 +210,6 @@ export async function peers(): Promise<void> {
     const ratio = Number(row['acknowledged/s']) / Number(bound['acknowledged/s']);
     rows.push({ peer: peer.name, ...row, '/ bare': short(ratio) });
   }
+  process.stdout.write(`Load by ${loader}.\n`);
   report('peers', rows);
 }
