@@ -1,6 +1,6 @@
 /** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
 import { parseArgs } from 'node:util';
-import { listenForPage, type PageServer } from './page/server.ts';
+import { listenForPage } from './page/server.ts';
 import { Abandoned, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
@@ -8,15 +8,16 @@ const DEFAULT_PORT = 4321;
 const STOP_MS = 7_000;
 const PARENT_POLL_MS = 500;
 
-const closers: (() => Promise<unknown>)[] = [];
+const parts = new AsyncDisposableStack();
+let starting: Promise<unknown> | undefined;
 let stopping: Promise<void> | undefined;
 
 function stop(code: number): Promise<void> {
   stopping ??= (async () => {
     setTimeout(() => process.exit(code), STOP_MS).unref();
-    // A part that is still starting adds its own closer meanwhile.
-    for (let close = closers.pop(); close !== undefined; close = closers.pop())
-      await close().catch((error: unknown) => console.error(`While stopping: ${String(error)}`));
+    await parts.disposeAsync().catch((error: unknown) => console.error(`While stopping: ${String(error)}`));
+    // A part that was still starting closes itself.
+    await starting?.catch(() => undefined);
   })();
   return stopping;
 }
@@ -45,18 +46,10 @@ async function main(): Promise<void> {
   // Throws with a sentence for any other argument.
   const { values } = parseArgs({ options: { postgres: { type: 'boolean' } } });
   const began = Date.now();
-  const page: PageServer = await listenForPage(readPort());
-  closers.push(() => page.close());
-  const sandbox = await startSandbox(
-    {
-      get stopping() {
-        return stopping !== undefined;
-      },
-      onClose: (close) => closers.push(close),
-      print: (line) => console.log(`  ${line}`),
-    },
-    values,
-  );
+  const page = parts.adopt(await listenForPage(readPort()), (it) => it.close());
+  const start = startSandbox({ parts, print: (line) => console.log(`  ${line}`) }, values);
+  starting = start;
+  const sandbox = await start;
   page.show(sandbox);
   console.log(`\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
   console.log(`  ${page.url}\n\nCtrl-C stops everything.`);

@@ -23,11 +23,11 @@ const BOT_READY_MS = 90_000;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
-/** Follows the start: receives a line per part, and how to close each one. The last one is closed first. */
+/** Follows the start. */
 export interface Progress {
-  /** Whether the start should be abandoned. */
-  readonly stopping: boolean;
-  onClose(close: () => Promise<unknown>): void;
+  /** Gets each part that has started. The start is abandoned once this is disposed. */
+  parts: AsyncDisposableStack;
+  /** Prints a line about a part. */
   print(line: string): void;
 }
 
@@ -40,27 +40,27 @@ export class Abandoned extends Error {}
  * @param options.postgres the bot uses a Postgres of its own instead of an SQLite file.
  * @throws with a sentence when a part does not start.
  */
-export async function startSandbox(progress: Progress, { postgres = false } = {}): Promise<Sandbox> {
-  const started = <T>(part: T, close: (part: T) => Promise<unknown>): T => {
-    progress.onClose(() => close(part));
-    if (progress.stopping) throw new Abandoned();
-    return part;
+export async function startSandbox({ parts, print }: Progress, { postgres = false } = {}): Promise<Sandbox> {
+  const started = async <T>(part: T, close: (part: T) => Promise<void>): Promise<T> => {
+    if (!parts.disposed) return parts.adopt(part, close);
+    await close(part);
+    throw new Abandoned();
   };
-  const folder = started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
-  const chain = started(await startChain(), (part) => part.close());
-  if (chain.notice !== null) progress.print(chain.notice);
-  progress.print(`chain      ${chain.kind} at ${chain.rpcUrl}`);
+  const folder = await started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
+  const chain = await started(await startChain(), (part) => part.close());
+  if (chain.notice !== null) print(chain.notice);
+  print(`chain      ${chain.kind} at ${chain.rpcUrl}`);
   const signingSecrets = [`whsec_${randomBytes(32).toString('base64')}`];
   const project: Project = { id: 'sandbox', key: secret(), secret: secret(), signingSecrets };
-  const services = started(await startOwnServices(chain, folder, project), (part) => part.close());
-  progress.print(`services   notification, explorer and discovery at ${services.url}`);
-  const discord = started(await startDiscord(), (part) => part.close());
-  progress.print(`discord    a stand-in at ${discord.url}`);
+  const services = await started(await startOwnServices(chain, folder, project), (part) => part.close());
+  print(`services   notification, explorer and discovery at ${services.url}`);
+  const discord = await started(await startDiscord(), (part) => part.close());
+  print(`discord    a stand-in at ${discord.url}`);
 
   const database = postgres
-    ? started(await startPostgres(), (part) => part.close())
+    ? await started(await startPostgres(), (part) => part.close())
     : { url: `sqlite:${join(folder, 'ledgerbell.sqlite')}`, notice: 'an SQLite file' };
-  progress.print(`database   ${database.notice}`);
+  print(`database   ${database.notice}`);
 
   const [port, opsPort] = await freePorts(2);
   const receiver = { port: port!, token: secret() };
@@ -71,7 +71,7 @@ export async function startSandbox(progress: Progress, { postgres = false } = {}
   );
   await webhook.add(firstWatched(chain));
   const sandbox = runSandbox({ chain, discord, services, webhook });
-  started(sandbox, (part) => part.close());
+  await started(sandbox, (part) => part.close());
   const environment = botEnvironment({
     discord,
     services,
@@ -81,16 +81,16 @@ export async function startSandbox(progress: Progress, { postgres = false } = {}
     database: database.url,
   });
   const onCrash = ({ state, log }: Bot): void =>
-    progress.print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
-  const bot = started(
+    print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
+  const bot = await started(
     superviseBot({ environment, onChange: () => sandbox.changed(), onLine: sandbox.logged, onCrash }),
     (part) => part.stop(),
   );
   sandbox.bot = bot;
   await startBot(bot, discord);
-  progress.print(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
+  print(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
   await subscribe(discord, chain);
-  if (progress.stopping) throw new Abandoned();
+  if (parts.disposed) throw new Abandoned();
   return sandbox;
 }
 

@@ -66,7 +66,7 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('says which arguments there are', async () => {
+  it('refuses an unknown argument and names it', async () => {
     const sandbox = run('0', undefined, ['--postgresql']);
     expect(await sandbox.ended).toBe(1);
     expect(sandbox.output()).toContain("Unknown option '--postgresql'");
