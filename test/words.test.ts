@@ -13,9 +13,9 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(catalogue|colour|behaviour|labelled|recognise|neighbour|reorganis)\w*/i, 'US spelling'],
 ];
 
-/** A line that is a comment, writes to the log, makes an error, or names a test. */
+/** A line that is a comment (of SQL, too), writes to the log, makes an error, or names a test. */
 const READ =
-  /^\s*(\/\/|\/\*\*|\*)|\blog\.(debug|info|warn|error)\(|\bnew \w*Error\(|^\s*((it|describe)(\.each\(.*\))?|\]( as const)?\))\(/;
+  /^\s*(\/\/|\/\*\*|\*|-- )|\blog\.(debug|info|warn|error)\(|\bnew \w*Error\(|^\s*((it|describe)(\.each\(.*\))?|\]( as const)?\))\(/;
 
 const FOLDERS = ['src', 'commands', 'services', 'sandbox', 'bench', 'test'];
 

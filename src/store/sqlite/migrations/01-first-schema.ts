@@ -29,7 +29,7 @@ CREATE TABLE deliveries (
 ) WITHOUT ROWID;
 CREATE INDEX deliveries_seen ON deliveries (seen_at);
 
--- Why a transfer was or was not told to a subscription.
+-- Why a transfer was or was not posted for a subscription.
 CREATE TABLE decisions (
   id INTEGER PRIMARY KEY, transfer_id INTEGER NOT NULL REFERENCES transfers ON DELETE CASCADE, guild_id TEXT NOT NULL,
   channel_id TEXT NOT NULL, subscription_id INTEGER NOT NULL, outcome TEXT NOT NULL

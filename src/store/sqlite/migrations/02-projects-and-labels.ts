@@ -32,14 +32,14 @@ ALTER TABLE subscriptions ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE subscriptions ADD COLUMN gap_ms INTEGER;
 ALTER TABLE subscriptions ADD COLUMN silence_told_at INTEGER;
 
--- marks: JSON of what the line warns of. due_at: not before; hold: why it waits for that (hourly, daily, quiet).
+-- marks: JSON of the alert's warnings. due_at: not before; hold: why it waits for that (hourly, daily, quiet).
 ALTER TABLE alerts ADD COLUMN marks TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE alerts ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE alerts ADD COLUMN hold TEXT;
 DROP INDEX alerts_waiting;
 CREATE INDEX alerts_waiting ON alerts (channel_id, hold, due_at, id) WHERE state = 'waiting';
--- Why a message is what it is. digest: hourly, daily, quiet, backlog, burst. edit: change, label, join (with its payload).
--- A notice is a message without alerts; reason: the channel that it tells of.
+-- The kind of a message. digest: hourly, daily, quiet, backlog, burst. edit: change, label, join (with its payload).
+-- A notice is a message without alerts; reason: the channel that it reports.
 ALTER TABLE batches ADD COLUMN reason TEXT;
 CREATE INDEX batches_sent ON batches (channel_id, sent_at) WHERE state = 'sent';
 
@@ -48,32 +48,32 @@ CREATE INDEX transfers_scope ON transfers (scope, seen_at);
 ALTER TABLE decisions ADD COLUMN address TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX decisions_guild ON decisions (guild_id, at);
--- Which watcher a delivery was sent for, as its body said.
+-- The watcher that a delivery was sent for, from its body.
 ALTER TABLE deliveries ADD COLUMN project_id TEXT;
 ALTER TABLE deliveries ADD COLUMN address_type TEXT;
 ALTER TABLE deliveries ADD COLUMN direction TEXT;
 ALTER TABLE deliveries ADD COLUMN last_at INTEGER;
 CREATE INDEX deliveries_transfer ON deliveries (transfer_key);
 
--- What the explorer said of tokens; cataloged is null where it did not say. skeleton: equal for symbols that look alike.
+-- Tokens as the explorer knows them; cataloged is null if it is unknown. skeleton: equal for symbols that look alike.
 CREATE TABLE catalog (
   token TEXT PRIMARY KEY, cataloged INTEGER, symbol TEXT, name TEXT, skeleton TEXT, checked_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX catalog_genuine ON catalog (skeleton) WHERE cataloged = 1;
 CREATE INDEX catalog_checked ON catalog (checked_at);
--- Whom an address dealt with that a server watches; ends: the first and last four digits, which is what a look-alike
--- copies. No server learns from another one's, because that one's events or labels may be made up.
+-- Counterparties of watched addresses. ends: the first and last four digits, which a look-alike copies. Each server has
+-- its own, because another server's events or labels may be made up.
 CREATE TABLE counterparties (
   guild_id TEXT NOT NULL, address TEXT NOT NULL, ends TEXT NOT NULL, counterparty TEXT NOT NULL,
   seen_at INTEGER NOT NULL, PRIMARY KEY (guild_id, address, ends, counterparty)
 ) WITHOUT ROWID;
 CREATE INDEX counterparties_seen ON counterparties (seen_at);
 CREATE INDEX subscriptions_address ON subscriptions (guild_id, address);
--- How far each scope's events had come, a sample a minute: what tells of a block long before is late.
+-- How far each scope's events had come, a sample a minute. An event of a much earlier block is late.
 CREATE TABLE heads (
   scope INTEGER NOT NULL, at INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (scope, at)
 ) WITHOUT ROWID;
 CREATE INDEX heads_block ON heads (scope, block);
--- The language that the server has in Discord, in which it is told where nobody chose another.
+-- The language that the server has in Discord, which is used unless somebody chose another.
 ALTER TABLE guilds ADD COLUMN locale TEXT;
 `;

@@ -2,8 +2,8 @@ export const transfersByHash = `
 -- How many alerts a digest was frozen with.
 ALTER TABLE batches ADD COLUMN lines INTEGER;
 
--- A new transfer touches one random page instead of four: all that is known of it is found by the beginning of its
--- transaction's hash, and everything else is written where the table ends. Keys are bytes. The transfers of a
+-- A new transfer touches one random page instead of four: it is found by the beginning of its transaction's hash, and
+-- everything else is appended to its table. Keys are bytes. The transfers of a
 -- transaction: WHERE substr(tx_hash, 3, 8) = substr(?, 3, 8) AND tx_hash = ?.
 CREATE TABLE new_transfers (
   id INTEGER PRIMARY KEY, key BLOB NOT NULL, scope INTEGER NOT NULL, tx_hash TEXT NOT NULL,
@@ -30,10 +30,10 @@ ALTER TABLE new_deliveries RENAME TO deliveries;
 CREATE UNIQUE INDEX transfers_key ON transfers (substr(tx_hash, 3, 8), key);
 CREATE INDEX transfers_scope ON transfers (scope, seen_at);
 
--- JSON of how many equal transfers a delivery's bodies of the first minute tell of; null: there was one body.
+-- JSON: how many equal transfers the bodies of a delivery's first minute report; null: there was one body.
 ALTER TABLE deliveries ADD COLUMN minute TEXT;
 
--- For forgetting what is old: no step may look through everything.
+-- For deleting old rows: no step may scan a whole table.
 CREATE INDEX dead_letters_alert ON dead_letters (alert_id);
 CREATE INDEX batches_age ON batches (frozen_at);
 `;

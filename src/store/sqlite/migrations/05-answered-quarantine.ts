@@ -1,5 +1,5 @@
 export const answeredQuarantine = `
--- When what was set aside had been answered; it goes back to the inbox with it, and is told from its equals by it.
+-- When a quarantined delivery was answered. It keeps this in the inbox, where it distinguishes equal transfers.
 ALTER TABLE quarantine ADD COLUMN answered_at INTEGER;
 ALTER TABLE inbox ADD COLUMN answered_at INTEGER;
 CREATE INDEX channels_guild ON channels (guild_id);

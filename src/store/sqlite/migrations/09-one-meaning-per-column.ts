@@ -35,7 +35,7 @@ DROP TABLE dead_letters;
 ALTER TABLE new_dead_letters RENAME TO dead_letters;
 CREATE INDEX dead_letters_alert ON dead_letters (alert_id);
 
--- discarded_at: when an operator gave a dead alert up for good.
+-- discarded_at: when an operator discarded a dead alert.
 ALTER TABLE alerts RENAME COLUMN marks TO warnings;
 ALTER TABLE alerts ADD COLUMN discarded_at INTEGER;
 UPDATE alerts SET discarded_at = due_at, hold = NULL, due_at = 0 WHERE hold = 'discarded';
