@@ -337,3 +337,16 @@ it('gives the pages of deleted deliveries back to the disk, also in a file of an
   store.close();
   expect(size()).toBeLessThan(full / 4);
 });
+
+it('keeps the place in the chain of a file of the version before', () => {
+  const dir = `${here.dir}/earlier`;
+  mkdirSync(dir);
+  const old = new Database(`${dir}/notification.sqlite`);
+  old.exec(MIGRATIONS.slice(0, 2).join('\n'));
+  old.exec("INSERT INTO chain (one, chain_id, genesis, next_block, told_time) VALUES (1, '1', '0x1', 7, 1800000000)");
+  old.pragma('user_version = 2');
+  old.close();
+  const store = openStore(dir);
+  expect(store.chain.state()).toEqual({ chainId: '1', genesis: '0x1', nextBlock: 7, newestTime: 1_800_000_000 });
+  store.close();
+});

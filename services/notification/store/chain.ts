@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Unreadable } from '../../chain/block.ts';
+import { createBlockStore, REMEMBERED_BLOCKS } from './blocks.ts';
 import type { DeliveryStore } from './deliveries.ts';
 import { createGapStore, type GapPart, type GapStore } from './gaps.ts';
 import { type KeptDelivery, type NewDelivery, SLICE } from './new-deliveries.ts';
@@ -60,37 +61,25 @@ export interface ChainStore extends Omit<GapStore, 'add' | 'has' | 'close' | 'cu
   countQuarantine(): number;
 }
 
-/** How many blocks back a reorganization is followed. */
-export const REMEMBERED_BLOCKS = 256;
 /** How long deliveries that were given up can be replayed. */
 const FAILED_KEPT_MS = 30 * DAY;
 
 /** Creates the scanner's part of the store. */
 export function createChainStore(db: Database.Database, deliveries: DeliveryStore): ChainStore {
   const gaps = createGapStore(db);
-  const hashAt = db.prepare<[number], { hash: string }>(
-    'SELECT hash FROM blocks WHERE number = ? AND is_canonical = 1',
-  );
-  const remember = db.prepare<[string, number]>(
-    'INSERT INTO blocks VALUES (?, ?, 1) ON CONFLICT (hash) DO UPDATE SET is_canonical = 1',
-  );
+  const blocks = createBlockStore(db, deliveries);
   const state = db.prepare<[], ChainState>(
-    'SELECT chain_id AS chainId, genesis, next_block AS nextBlock, told_time AS newestTime FROM chain',
+    'SELECT chain_id AS chainId, genesis, next_block AS nextBlock, newest_time AS newestTime FROM chain',
   );
+  const begin = db.prepare('INSERT OR REPLACE INTO chain (one, chain_id, genesis, next_block) VALUES (1, ?, ?, ?)');
+  const identify = db.prepare('UPDATE chain SET chain_id = coalesce(chain_id, ?), genesis = coalesce(genesis, ?)');
   const move = db.prepare<[number]>('UPDATE chain SET next_block = ?');
-  const moveTo = db.prepare<[number, number]>('UPDATE chain SET next_block = ?, told_time = max(told_time, ?)');
+  const moveTo = db.prepare<[number, number]>('UPDATE chain SET next_block = ?, newest_time = max(newest_time, ?)');
   const quarantine = db.prepare(
     `INSERT OR IGNORE INTO quarantine (block_number, block_hash, tx_hash, part, bytes, reason, found_at)
      VALUES (:number, :hash, :txHash, :part, :bytes, :reason, :now)`,
   );
 
-  /** Every 256th block is kept, to recognize the chain after a long outage. */
-  const prune = (number: number): void => {
-    db.prepare('DELETE FROM blocks WHERE number < ? AND number > ? AND (number % 256 != 0 OR is_canonical = 0)').run(
-      number - REMEMBERED_BLOCKS,
-      number - 8 * REMEMBERED_BLOCKS,
-    );
-  };
   /**
    * Stores a block's deliveries, many in several transactions, and calls `finish` in the last one. A kill between two
    * repeats nothing: the block is read again, and each event is kept once. Null as soon as `isOpen` returns false.
@@ -105,8 +94,8 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
       const isLast = from + SLICE >= found.length;
       const isStored = db.transaction(() => {
         // In another turn of the loop the chain may have been reorganized.
-        if (!isOpen() || (from > 0 && hashAt.get(number)?.hash !== hash)) return false;
-        replaceBlock(number, hash);
+        if (!isOpen() || (from > 0 && blocks.hashAt(number) !== hash)) return false;
+        blocks.replace(number, hash);
         kept.push(...deliveries.keep(found.slice(from, from + SLICE)));
         deliveries.prune(state.get()!.nextBlock - REMEMBERED_BLOCKS);
         if (!isLast) return true;
@@ -119,17 +108,6 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
       await nextTurn();
     }
   };
-  /** Remembers a block; one that was stored in part at its height, before a kill, has left the chain. */
-  const replaceBlock = (number: number, hash: string): void => {
-    const other = hashAt.get(number)?.hash;
-    if (other === hash) return;
-    if (other !== undefined) leave(number, other);
-    remember.run(hash, number);
-  };
-  const leave = (number: number, hash: string): void => {
-    db.prepare('UPDATE blocks SET is_canonical = 0 WHERE number = ?').run(number);
-    deliveries.orphan(hash);
-  };
 
   return {
     ...gaps,
@@ -137,30 +115,20 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
     begin: ({ chainId, genesis, nextBlock, newest }) =>
       db.transaction(() => {
         db.exec('DELETE FROM blocks; DELETE FROM gaps; DELETE FROM tokens; DELETE FROM replays');
-        db.prepare('INSERT OR REPLACE INTO chain VALUES (1, ?, ?, ?, 0)').run(chainId, genesis, nextBlock);
+        begin.run(chainId, genesis, nextBlock);
         if (nextBlock > newest.number) {
           moveTo.run(nextBlock, newest.time);
-          remember.run(newest.hash, newest.number);
+          blocks.remember(newest.hash, newest.number);
         }
       })(),
-    identify({ chainId, genesis }) {
-      db.prepare('UPDATE chain SET chain_id = coalesce(chain_id, ?), genesis = coalesce(genesis, ?)').run(
-        chainId,
-        genesis,
-      );
-    },
-    hashAt: (number) => hashAt.get(number)?.hash,
-    rememberedBelow: (number) =>
-      db
-        .prepare<[number], { number: number; hash: string }>(
-          'SELECT number, hash FROM blocks WHERE number <= ? AND is_canonical = 1 ORDER BY number DESC LIMIT 1',
-        )
-        .get(number),
+    identify: ({ chainId, genesis }) => void identify.run(chainId, genesis),
+    hashAt: blocks.hashAt,
+    rememberedBelow: blocks.rememberedBelow,
     skipTo: (nextBlock, header) =>
       db.transaction(() => {
         moveTo.run(nextBlock, header.time);
-        remember.run(header.hash, header.number);
-        prune(header.number);
+        blocks.remember(header.hash, header.number);
+        blocks.prune(header.number);
       })(),
     record: (block, now) =>
       store(block, now, {
@@ -170,7 +138,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
           gaps.cut(block.number);
           if (block.tracesMissing !== null) gaps.add('traces', block.number, block.number, block.tracesMissing, now);
           if (block.number % 16 !== 0) return;
-          prune(block.number);
+          blocks.prune(block.number);
           deliveries.pruneFailed(now - FAILED_KEPT_MS);
         },
       }),
@@ -184,7 +152,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
       })(),
     async fill(part, block, now) {
       const { number, hash, tracesMissing } = block;
-      const known = hashAt.get(number)?.hash;
+      const known = blocks.hashAt(number);
       if (part === 'traces' && known !== undefined && known !== hash) return null;
       return await store(block, now, {
         isOpen: () => gaps.has(part, number),
@@ -196,12 +164,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
     },
     rewind: (number) =>
       db.transaction(() => {
-        const gone = db
-          .prepare<[number], { hash: string }>('SELECT hash FROM blocks WHERE number > ? AND is_canonical = 1')
-          .all(number)
-          .map(({ hash }) => hash);
-        db.prepare('UPDATE blocks SET is_canonical = 0 WHERE number > ?').run(number);
-        for (const hash of gone) deliveries.orphan(hash);
+        const gone = blocks.removeAbove(number);
         move.run(number + 1);
         gaps.cut(number + 1);
         return gone;

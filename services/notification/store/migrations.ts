@@ -161,4 +161,6 @@ export const MIGRATIONS: readonly string[] = [
     error TEXT
   ) STRICT;
   CREATE INDEX replays_of_webhook ON replays (webhook_id);`,
+
+  'ALTER TABLE chain RENAME COLUMN told_time TO newest_time;',
 ];
