@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { pino } from 'pino';
 import { Misconfigured, readChainsFile, readConfig, readProjectsFile } from './config.ts';
 import { followProjects } from './projects.ts';
@@ -96,7 +97,8 @@ function orRefuse<Value>(make: () => Value): Value {
 function refuse(faults: readonly string[]): never {
   process.stderr.write(
     `The services cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\n` +
-      `Usage: npm run services -- ${SERVICE_NAMES.join('|')}|all, configured as services/README.md says.\n`,
+      `Usage: npm run services -- ${SERVICE_NAMES.join('|')}|all (installed as a package: npx ledgerbell-services …).\n` +
+      'The README of the services explains each variable.\n',
   );
   process.exit(78);
 }

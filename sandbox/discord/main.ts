@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** Starts the Discord stand-in alone: `npm run sandbox:discord`. */
 import { startDiscord } from './index.ts';
 
@@ -19,7 +20,7 @@ Its state: ${discord.url}/_control/state (see sandbox/discord/README.md). Ctrl-C
   const code = (error as NodeJS.ErrnoException).code;
   const reason =
     code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Stop the program that uses it, or set another one: DISCORD_PORT=4011 npm run sandbox:discord`
+      ? `Port ${port} is in use. Stop the program that uses it, or set another one with DISCORD_PORT.`
       : `The Discord stand-in cannot listen on ${host} port ${process.env.DISCORD_PORT ?? port}: ${(error as Error).message}`;
   console.error(reason);
   process.exitCode = 1;
