@@ -32,10 +32,8 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
   const all = new Map<string, Journey>();
   /** Outlives the journeys: a late delivery must still be recognized as the sandbox's own transaction. */
   const summaries = new Map<string, string>();
-  const changed = new Set<Journey>();
-  let timer: NodeJS.Timeout | undefined;
-
   const list = (): Journey[] => [...all.values()];
+  const changes = collectChanges((changed) => listener(list().filter((journey) => changed.has(journey))));
 
   function journeyOf(hash: string, blockNumber: number, at: number): Journey {
     const key = hash.toLowerCase();
@@ -46,16 +44,6 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
     all.set(key, journey);
     if (all.size > KEPT) all.delete(all.keys().next().value!);
     return journey;
-  }
-
-  function report(journey: Journey): void {
-    changed.add(journey);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      const journeys = list().filter((one) => changed.has(one));
-      changed.clear();
-      listener(journeys);
-    }, COLLECT_MS);
   }
 
   /** A digest names its period and few hashes: it reports everything stored in that period and not posted yet. */
@@ -70,7 +58,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
     for (const journey of all.values()) {
       if (journey.posted.length > 0 || !journey.deliveries.some(isInside)) continue;
       journey.posted.push({ messageId, channelId, at: Date.parse(message.timestamp), alerts: 0 });
-      report(journey);
+      changes.add(journey);
     }
   }
 
@@ -81,7 +69,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
       if (summaries.size > SUMMARIES_KEPT) summaries.delete(summaries.keys().next().value!);
       const journey = journeyOf(hash, blockNumber, Date.now());
       journey.summary = summary;
-      report(journey);
+      changes.add(journey);
     },
     progress(progress) {
       const { txHash, blockNumber, deliveryId, at } = progress;
@@ -92,7 +80,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
         journey.deliveries.push(delivery);
       }
       advance(delivery, progress);
-      report(journey);
+      changes.add(journey);
     },
     discord(event, botId) {
       if (event.type !== 'message') return;
@@ -106,7 +94,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
         journey.posted = journey.posted.filter((post) => post !== earlier);
         const at = earlier?.at ?? Date.parse(event.at);
         if (!message.deleted) journey.posted.push({ messageId: message.id, channelId: message.channelId, at, alerts });
-        report(journey);
+        changes.add(journey);
       }
     },
     routed({ txHash, at, hidden }) {
@@ -118,9 +106,27 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
         isMatched: (before?.isMatched ?? false) || at !== null,
         hidden: [...new Set([...(before?.hidden ?? []), ...hidden])],
       };
-      report(journey);
+      changes.add(journey);
     },
-    close: () => clearTimeout(timer),
+    close: changes.close,
+  };
+}
+
+/** Collects what changes, and reports it together. */
+function collectChanges(report: (changed: ReadonlySet<Journey>) => void) {
+  let changed = new Set<Journey>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    add(journey: Journey): void {
+      changed.add(journey);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        const collected = changed;
+        changed = new Set();
+        report(collected);
+      }, COLLECT_MS);
+    },
+    close: (): void => clearTimeout(timer),
   };
 }
 

@@ -22,6 +22,8 @@ export function createCommands({
   strict: boolean;
 }) {
   const scopes = new Map<string | null, APIApplicationCommand[]>();
+  const build = (guildId: string | null, body: Json, known: APIApplicationCommand | undefined) =>
+    commandOf(body, { id: known?.id ?? nextId(), applicationId, version: nextId(), guildId });
 
   /** Returns the commands of a server, or the global ones (null). */
   function list(guildId: string | null): APIApplicationCommand[] {
@@ -96,26 +98,35 @@ export function createCommands({
     return commands;
   }
 
-  function build(guildId: string | null, body: Json, known: APIApplicationCommand | undefined): APIApplicationCommand {
-    const permissions = body.default_member_permissions;
-    return {
-      id: known?.id ?? nextId(),
-      application_id: applicationId,
-      version: nextId(),
-      type: body.type ?? ApplicationCommandType.ChatInput,
-      name: body.name,
-      name_localizations: body.name_localizations ?? null,
-      description: body.description ?? '',
-      description_localizations: body.description_localizations ?? null,
-      default_member_permissions: permissions === undefined || permissions === null ? null : String(permissions),
-      dm_permission: body.contexts ? body.contexts.includes(1) : (body.dm_permission ?? true),
-      contexts: body.contexts ?? null,
-      integration_types: body.integration_types ?? [0],
-      nsfw: body.nsfw ?? false,
-      ...(body.options?.length && { options: body.options }),
-      ...(guildId !== null && { guild_id: guildId }),
-    } as APIApplicationCommand;
-  }
-
   return { list, states, get, find, replace, create, edit, remove };
+}
+
+/** Returns a registered command. */
+function commandOf(
+  body: Json,
+  {
+    id,
+    applicationId,
+    version,
+    guildId,
+  }: { id: string; applicationId: string; version: string; guildId: string | null },
+): APIApplicationCommand {
+  const permissions = body.default_member_permissions;
+  return {
+    id,
+    application_id: applicationId,
+    version,
+    type: body.type ?? ApplicationCommandType.ChatInput,
+    name: body.name,
+    name_localizations: body.name_localizations ?? null,
+    description: body.description ?? '',
+    description_localizations: body.description_localizations ?? null,
+    default_member_permissions: permissions === undefined || permissions === null ? null : String(permissions),
+    dm_permission: body.contexts ? body.contexts.includes(1) : (body.dm_permission ?? true),
+    contexts: body.contexts ?? null,
+    integration_types: body.integration_types ?? [0],
+    nsfw: body.nsfw ?? false,
+    ...(body.options?.length && { options: body.options }),
+    ...(guildId !== null && { guild_id: guildId }),
+  } as APIApplicationCommand;
 }

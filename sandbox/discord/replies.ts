@@ -1,5 +1,5 @@
 /** The bot's responses to interactions: the acknowledgement, the reply and its edits, followups. */
-import { InteractionResponseType as Answer, InteractionType, MessageFlags, MessageType } from 'discord.js';
+import { InteractionResponseType as Answer, MessageFlags } from 'discord.js';
 import { checkAnswer } from './answer-rules.ts';
 import type { MessageState } from './control.ts';
 import { type Entry, isLoading } from './entries.ts';
@@ -7,34 +7,30 @@ import { errors } from './errors.ts';
 import type { Interactions } from './interactions.ts';
 import { checkMessage, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
-import { apiUser } from './objects.ts';
+import { createReplyMessages, type ReplyMessages } from './reply-messages.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
-/** The flags that the bot may choose for a reply. */
-const WANTED_FLAGS =
-  MessageFlags.Ephemeral |
-  MessageFlags.SuppressEmbeds |
-  MessageFlags.SuppressNotifications |
-  MessageFlags.IsComponentsV2;
+/** What responses work with. */
+interface RepliesOptions {
+  world: World;
+  interactions: Interactions;
+  messages: Messages;
+  strict: boolean;
+}
 
 /** The bot's responses to interactions. */
 export type Replies = ReturnType<typeof createReplies>;
 
 /** Creates the part that applies the bot's responses and creates their messages. */
-export function createReplies({
-  world,
-  interactions,
-  messages,
-  strict,
-}: {
-  world: World;
-  interactions: Interactions;
-  messages: Messages;
-  strict: boolean;
-}) {
-  /** Handles `POST /interactions/{id}/{token}/callback`. */
-  function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
+export function createReplies(options: RepliesOptions) {
+  const written = createReplyMessages(options.world, options.interactions, options.messages);
+  return { respond: createCallback(options, written), ...createFollowUps(options, written) };
+}
+
+/** Creates the function that handles `POST /interactions/{id}/{token}/callback`. */
+function createCallback({ interactions, messages, strict }: RepliesOptions, { post, setOriginal }: ReplyMessages) {
+  return function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
     const entry = interactions.waiting(id, token);
     checkAnswer(entry.prepared, body, uploads, strict);
     interactions.acknowledge(entry, body.type);
@@ -66,9 +62,12 @@ export function createReplies({
     }
     interactions.changed(entry);
     return callbackResource(entry, body.type);
-  }
+  };
+}
 
-  /** Handles `POST /webhooks/{application}/{token}`: a followup, or the completion of a loading reply. */
+/** Creates the functions that handle `/webhooks/{application}/{token}`. */
+function createFollowUps({ interactions, messages, strict }: RepliesOptions, { post, complete }: ReplyMessages) {
+  /** Sends a followup, or completes a loading reply. */
   function followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
     const entry = interactions.alive(token);
     if (strict) checkMessage(body, { kind: 'reply', uploads });
@@ -114,61 +113,7 @@ export function createReplies({
     messages.remove(message(token, id));
   }
 
-  function setOriginal(entry: Entry, message: MessageState): void {
-    entry.original = message;
-    interactions.follow(entry, message);
-  }
-
-  /** Completes the reply that shows "thinking…". */
-  function complete(entry: Entry, body: Json, uploads: readonly Upload[]): MessageState {
-    const original = entry.original!;
-    return messages.edit(original, body, uploads, (original.message.flags ?? 0) & ~MessageFlags.Loading);
-  }
-
-  /** Creates a message with the flags of its state, and those that the bot wants where it may. */
-  function post(entry: Entry, body: Json, uploads: readonly Upload[], state: number, wanted: unknown): MessageState {
-    const { user, channel } = entry;
-    const ephemeral = (Number(wanted ?? 0) & MessageFlags.Ephemeral) !== 0;
-    return messages.create({
-      channel,
-      author: world.users.get(world.botId)!,
-      body,
-      uploads,
-      ...(ephemeral && { visibleTo: user.id }),
-      extra: replyFields(entry, world.botId, state | (Number(wanted ?? 0) & WANTED_FLAGS)),
-    });
-  }
-
-  return { respond, followUp, message, editMessage, deleteMessage };
-}
-
-/** Returns the fields of a reply that its body does not decide. */
-function replyFields(entry: Entry, botId: string, flags: number): Json {
-  const { prepared, user, channel } = entry;
-  const command = prepared.type === InteractionType.ApplicationCommand;
-  const context = entry.kind === 'message-command' || entry.kind === 'user-command';
-  return {
-    flags,
-    application_id: botId,
-    webhook_id: botId,
-    ...(command && {
-      type: context ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand,
-      interaction: { id: entry.id, type: prepared.type, name: prepared.name, user: apiUser(user) },
-    }),
-    ...(prepared.source &&
-      !prepared.source.visibleTo && {
-        type: MessageType.Reply,
-        message_reference: { type: 0, channel_id: channel.id, message_id: prepared.source.id },
-      }),
-    interaction_metadata: {
-      id: entry.id,
-      type: prepared.type,
-      user: apiUser(user),
-      authorizing_integration_owners: { '0': channel.guildId ?? '0' },
-      ...(command && { name: prepared.name, command_type: 1 }),
-      ...(entry.responseType === 5 && { original_response_message_id: entry.original?.id }),
-    },
-  };
+  return { followUp, message, editMessage, deleteMessage };
 }
 
 function callbackResource(entry: Entry, type: number): Json {

@@ -1,7 +1,8 @@
 import { type Hex, numberToHex, zeroAddress } from 'viem';
 import type { Address } from '../types.ts';
 import { Reverted } from './contracts.ts';
-import { type Block, GAS_PRICE, type Ledger, type Log, type Transaction } from './ledger.ts';
+import type { Block, Ledger } from './ledger.ts';
+import { GAS_PRICE, type Log, type Transaction } from './machine.ts';
 
 /** A JSON-RPC error with its code. */
 export class RpcError extends Error {
