@@ -42,8 +42,8 @@ const onlyInGuilds = <Definition extends object>(definition: Definition): Defini
   integration_types: [ApplicationIntegrationType.GuildInstall],
 });
 
-/** The fields of a definition; Discord adds IDs, versions and its own defaults. */
-const SAID = [
+/** The fields of a definition that are compared; Discord adds IDs, versions and its own defaults. */
+const COMPARED = [
   'type',
   'name',
   'name_localizations',
@@ -67,19 +67,19 @@ const SAID = [
 
 /** Equal for definitions that mean the same. */
 function fingerprint(definitions: readonly object[]): string {
-  const texts = definitions.map((definition) => JSON.stringify(said({ type: 1, ...definition })));
+  const texts = definitions.map((definition) => JSON.stringify(comparable({ type: 1, ...definition })));
   return texts.sort().join('\n');
 }
 
-function said(value: unknown): unknown {
+function comparable(value: unknown): unknown {
   if (Array.isArray(value)) {
     // Options and choices are in the author's order; plain lists (channel types, contexts) are sets.
-    return value.some((entry) => typeof entry === 'object') ? value.map(said) : value.toSorted();
+    return value.some((entry) => typeof entry === 'object') ? value.map(comparable) : value.toSorted();
   }
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Record<string, unknown>;
-  return SAID.flatMap((key) => {
-    const field = key.endsWith('_localizations') ? sorted(fields[key]) : said(fields[key]);
+  return COMPARED.flatMap((key) => {
+    const field = key.endsWith('_localizations') ? sorted(fields[key]) : comparable(fields[key]);
     // Discord returns an empty description for commands of a message's menu.
     const empty = field === undefined || field === null || field === false || field === '' || isEmptyList(field);
     return empty ? [] : [[key, field]];

@@ -1,10 +1,7 @@
 import { REST, Routes } from 'discord.js';
-import { MINUTE } from '../domain/clock.ts';
-import type { FindOutcome, Sender, SendOutcome } from '../domain/send-outcome.ts';
+import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
+import { createMessageSearch } from './message-search.ts';
 import { classify, readWhole } from './outcome.ts';
-
-/** The beginning of 2015, from which the times in Discord's ids are counted. */
-const DISCORD_EPOCH = 1_420_070_400_000;
 
 /** Sends each request to Discord's REST API once. Never retries and never waits; the deliverer does. */
 export function createSender({
@@ -45,19 +42,6 @@ export function createSender({
     }
   }
 
-  /** Whether a channel with a hidden history got no message since `after`. */
-  async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<FindOutcome | SendOutcome> {
-    onRequest();
-    let channel: { last_message_id?: string | null } = {};
-    const outcome = await attempt(async () => {
-      channel = (await rest.get(Routes.channel(channelId))) as typeof channel;
-    });
-    if (outcome.status === 'forbidden') return { status: 'unknown' };
-    if (outcome.status !== 'sent') return outcome;
-    const last = channel.last_message_id;
-    return { status: last === null || (last !== undefined && BigInt(last) < after) ? 'absent' : 'unknown' };
-  }
-
   return {
     create: (channelId: string, payload: object, nonce: string, csv: string | null = null) =>
       attempt(() =>
@@ -80,42 +64,8 @@ export function createSender({
       return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;
     },
 
-    async find(
-      channelId: string,
-      reference: string,
-      since: number,
-      onRequest: () => void,
-    ): Promise<FindOutcome | SendOutcome> {
-      // A message's ID begins with its time; allows a minute for clocks that disagree.
-      const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
-      let from: string | null = null;
-      for (let page = 0; page <= 10; page++) {
-        let messages: unknown;
-        onRequest();
-        const query = new URLSearchParams({ limit: '100', ...(from === null ? {} : { after: from }) });
-        const outcome = await attempt(async () => {
-          messages = await rest.get(Routes.channelMessages(channelId), { query });
-        });
-        if (outcome.status === 'forbidden') return { status: 'unknown' };
-        if (outcome.status !== 'sent') return outcome;
-        if (!Array.isArray(messages)) return { status: 'unknown' };
-        const list = messages as { id: string }[];
-        const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
-        if (hit) return { status: 'found', messageId: hit.id };
-        // Without permission to read the history, Discord returns an empty one.
-        if (from === null && list.length === 0) return silent(channelId, after, onRequest);
-        const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
-        // The newest messages reach back far enough, or there are no more.
-        if (ids.length < 100 || (from === null && ids[0]! <= after)) break;
-        from = (from === null ? after : ids.at(-1)!).toString();
-      }
-      return { status: 'absent' };
-    },
+    find: createMessageSearch(rest, attempt),
   };
 }
-
-/** Ignores content that a reply or a forwarded message quotes. */
-const withoutQuotes = (key: string, value: unknown): unknown =>
-  key === 'referenced_message' || key === 'message_snapshots' ? undefined : value;
 
 const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) });
