@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
+import { createCallQueue, createPendingCalls } from './calls.ts';
 
 /** A call that is posted to the thread. */
 export interface Call {
@@ -22,12 +23,9 @@ export type Post =
   | { details: object; message: string }
   | { answers: Answer[]; syncMs: number | null };
 
-/** Calls that may share one transaction, and with it one wait for the disk. */
-const SHARING = new Set(['inbox', 'routing', 'outbox']);
 /** A commit that takes this long means a slow disk: waiting calls then share a transaction. */
 const SLOW_SYNC_MS = 5;
-/** Most calls that share a transaction. */
-const MAX_SHARED = 64;
+const CLOSED = new Error('The database is closed.');
 
 /** A thread that owns one connection. */
 export interface Connection {
@@ -53,59 +51,50 @@ export async function openConnection(
   { onLost, onError, onProgress }: ConnectionListener,
 ): Promise<Connection> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const queue = createCallQueue();
-  let lastSyncMs = 0;
-  /** When the calls in progress were posted. */
-  let postedAt: number | null = null;
-  let lastId = 0;
+  const pending = createPendingCalls();
+  const disk = createSyncTimer();
+  const ready = Promise.withResolvers<void>();
   let ended: Error | null = null;
   let isOpen = false;
-  const closed = new Error('The database is closed.');
-  /** Resolves once every call made before closing has its result. */
-  let drained: (() => void) | null = null;
 
-  const ready = Promise.withResolvers<void>();
-  const end = (error: Error) => {
+  function end(error: Error): void {
     ended ??= error;
     ready.reject(error);
     if (isOpen) onLost(error);
     isOpen = false;
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-    drained?.();
-  };
+    pending.rejectAll(error);
+  }
+
+  function post(): void {
+    if (disk.isRunning()) return;
+    const calls = queue.take(disk.lastMs() >= SLOW_SYNC_MS);
+    if (calls.length === 0) return;
+    disk.begin();
+    worker.postMessage(calls);
+  }
+
   // An error from another thread keeps its name and loses its class.
   worker.on('error', (error) => {
     const { name, message } = error as Error;
     end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
   });
-  worker.on('exit', () => end(closed));
-  const post = () => {
-    if (postedAt !== null) return;
-    const calls = queue.take(lastSyncMs >= SLOW_SYNC_MS);
-    if (calls.length === 0) return;
-    postedAt = performance.now();
-    worker.postMessage(calls);
-  };
+  worker.on('exit', () => end(CLOSED));
   worker.on('message', (message: Post) => {
     if ('ready' in message) return ready.resolve();
     if ('details' in message) return onProgress(message.details, message.message);
-    postedAt = null;
-    if (message.syncMs !== null) lastSyncMs = message.syncMs;
+    disk.end(message.syncMs);
     // The thread continues while this one processes the results.
     post();
     for (const { id, result, error: failure } of message.answers) {
-      const call = waiting.get(id);
-      waiting.delete(id);
-      if (!failure) call?.resolve(result);
+      if (!failure) pending.resolve(id, result);
       else {
         const error = new StoreError(failure.message, failure.code);
         onError(error);
-        call?.reject(error);
+        pending.reject(id, error);
       }
     }
-    if (waiting.size === 0) drained?.();
+    pending.checkDrained();
   });
   await ready.promise;
   isOpen = true;
@@ -113,50 +102,37 @@ export async function openConnection(
   return {
     call: (group, method, args) =>
       new Promise((resolve, reject) => {
-        if (ended || drained) return reject(ended ?? closed);
-        const id = ++lastId;
-        waiting.set(id, { resolve, reject });
-        queue.add({ id, group, method, args });
+        if (ended || pending.isDraining()) return reject(ended ?? CLOSED);
+        queue.add({ id: pending.add({ resolve, reject }), group, method, args });
         post();
       }),
-    syncMs: () => Math.max(lastSyncMs, postedAt === null ? 0 : performance.now() - postedAt),
+    syncMs: disk.ms,
     async close() {
       if (ended) return;
       isOpen = false;
-      await new Promise<void>((resolve) => {
-        drained = resolve;
-        if (waiting.size === 0) resolve();
-      });
+      await pending.drain();
       const exited = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await exited;
     },
   };
 }
-
-/** The calls that wait for the thread: deliveries first, then all others in order. */
-function createCallQueue() {
-  const deliveries: Call[] = [];
-  const others: Call[] = [];
-  /** The last turn took only deliveries. */
-  let areOthersDue = false;
-
-  const isSharing = (call: Call | undefined): boolean => call !== undefined && SHARING.has(call.group);
-
+/** Measures how long commits take. */
+function createSyncTimer() {
+  let lastMs = 0;
+  let begunAt: number | null = null;
   return {
-    add(call: Call): void {
-      (call.method === 'append' ? deliveries : others).push(call);
+    isRunning: (): boolean => begunAt !== null,
+    begin(): void {
+      begunAt = performance.now();
     },
-    /** The calls to run next; `shared`: several in one transaction, because each wait for the disk takes long. */
-    take(shared: boolean): Call[] {
-      if (deliveries.length === 0 || (areOthersDue && others.length > 0 && !(shared && isSharing(others[0])))) {
-        areOthersDue = false;
-        if (!shared || !isSharing(others[0])) return others.splice(0, 1);
-      }
-      const calls = deliveries.splice(0, MAX_SHARED);
-      if (shared) while (calls.length < MAX_SHARED && isSharing(others[0])) calls.push(others.shift()!);
-      areOthersDue = others.length > 0;
-      return calls;
+    /** The calls ended; `syncMs`: how long their commit took, if they had one. */
+    end(syncMs: number | null): void {
+      begunAt = null;
+      if (syncMs !== null) lastMs = syncMs;
     },
+    lastMs: (): number => lastMs,
+    /** How long the last commit took, or the present one has taken until now. */
+    ms: (): number => Math.max(lastMs, begunAt === null ? 0 : performance.now() - begunAt),
   };
 }

@@ -1,0 +1,79 @@
+import type { Call } from './connection.ts';
+
+/** Calls that may share one transaction, and with it one wait for the disk. */
+const SHARING = new Set(['inbox', 'routing', 'outbox']);
+/** Most calls that share a transaction. */
+const MAX_SHARED = 64;
+
+/** The calls that wait for the thread: deliveries first, then all others in order. */
+export function createCallQueue() {
+  const deliveries: Call[] = [];
+  const others: Call[] = [];
+  /** The last turn took only deliveries. */
+  let areOthersDue = false;
+
+  const isSharing = (call: Call | undefined): boolean => call !== undefined && SHARING.has(call.group);
+
+  return {
+    add(call: Call): void {
+      (call.method === 'append' ? deliveries : others).push(call);
+    },
+    /** The calls to run next; `shared`: several in one transaction, because each wait for the disk takes long. */
+    take(shared: boolean): Call[] {
+      if (deliveries.length === 0 || (areOthersDue && others.length > 0 && !(shared && isSharing(others[0])))) {
+        areOthersDue = false;
+        if (!shared || !isSharing(others[0])) return others.splice(0, 1);
+      }
+      const calls = deliveries.splice(0, MAX_SHARED);
+      if (shared) while (calls.length < MAX_SHARED && isSharing(others[0])) calls.push(others.shift()!);
+      areOthersDue = others.length > 0;
+      return calls;
+    },
+  };
+}
+
+interface PendingCall {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The calls that have no result yet, by id. */
+export function createPendingCalls() {
+  const pending = new Map<number, PendingCall>();
+  let lastId = 0;
+  let onDrained: (() => void) | null = null;
+
+  function take(id: number): PendingCall | undefined {
+    const call = pending.get(id);
+    pending.delete(id);
+    return call;
+  }
+
+  function checkDrained(): void {
+    if (pending.size === 0) onDrained?.();
+  }
+
+  return {
+    /** Adds a call; returns its id. */
+    add(call: PendingCall): number {
+      pending.set(++lastId, call);
+      return lastId;
+    },
+    resolve: (id: number, result: unknown): void => take(id)?.resolve(result),
+    reject: (id: number, error: Error): void => take(id)?.reject(error),
+    rejectAll(error: Error): void {
+      for (const { reject } of pending.values()) reject(error);
+      pending.clear();
+      checkDrained();
+    },
+    checkDrained,
+    isDraining: (): boolean => onDrained !== null,
+    /** Resolves once every call made before has its result. */
+    drain(): Promise<void> {
+      return new Promise((resolve) => {
+        onDrained = resolve;
+        checkDrained();
+      });
+    },
+  };
+}
