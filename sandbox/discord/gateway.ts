@@ -57,8 +57,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 export function createGateway({ tamper = (_name, data) => data, ...options }: GatewayOptions) {
   const { world, events } = options;
   const server = new WebSocketServer({ noServer: true });
-  const sockets = new Set<WebSocket>();
-  const shards = new WeakMap<WebSocket, number>();
+  const sockets = createSockets();
   const sessions = createSessions(world, events);
   const handshakes = createHandshakes(sessions, options);
 
@@ -69,7 +68,7 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
     let session: Session | undefined;
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
-      sockets.delete(socket);
+      sockets.remove(socket);
       if (session?.socket !== socket) return;
       session.socket = null;
       sessions.report();
@@ -106,7 +105,7 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
         const { identify, resume } = handshakes;
         const opened = payload.op === Op.Identify ? identify(socket, payload.d) : resume(socket, payload.d);
         if (opened && !('id' in opened)) return refuse(opened);
-        if (opened) shards.set(socket, opened.shard[0]);
+        if (opened) sockets.setShard(socket, opened.shard[0]);
         return opened ?? undefined;
       }
       case Op.PresenceUpdate:
@@ -121,11 +120,6 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
       default:
         return refuse(CLOSE.unknownOpcode);
     }
-  }
-
-  /** Drops every connection, or those of one shard, without a close frame. */
-  function drop(shard?: number): void {
-    for (const socket of sockets) if (shard === undefined || shards.get(socket) === shard) socket.terminate();
   }
 
   return {
@@ -148,16 +142,33 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
       sessions.dispatch(name, tamper(name, data), audience);
     },
 
-    drop,
-    reconnect(): void {
-      for (const socket of sockets) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
-    },
+    drop: sockets.drop,
+    reconnect: sockets.reconnect,
     invalidate: sessions.invalidate,
 
     close(): void {
       sessions.clear();
-      drop();
+      sockets.drop();
       server.close();
+    },
+  };
+}
+
+/** Creates the set of open connections. */
+function createSockets() {
+  const open = new Set<WebSocket>();
+  const shards = new WeakMap<WebSocket, number>();
+  return {
+    add: (socket: WebSocket): void => void open.add(socket),
+    remove: (socket: WebSocket): void => void open.delete(socket),
+    setShard: (socket: WebSocket, shard: number): void => void shards.set(socket, shard),
+    /** Drops every connection, or those of one shard, without a close frame. */
+    drop(shard?: number): void {
+      for (const socket of open) if (shard === undefined || shards.get(socket) === shard) socket.terminate();
+    },
+    /** Asks every connection to reconnect. */
+    reconnect(): void {
+      for (const socket of open) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
     },
   };
 }

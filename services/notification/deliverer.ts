@@ -8,7 +8,7 @@ import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { DeliveryProgress, Faults } from './types.ts';
-import { createWebhookTurns, type Turn } from './webhook-turns.ts';
+import { createWebhookTurns, type Turn, type WebhookTurns } from './webhook-turns.ts';
 
 /** Pause after a database failure. */
 const REST_MS = 5 * SECOND;
@@ -55,19 +55,18 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const answers = createAnswers(parts);
   const breaker = createBreaker(clock);
   const turns = createWebhookTurns({ ...parts, breaker, onNothingDue: answers.hasNothingDue });
+  const due = createDueTurns(turns, { clock, log });
   const attempt = createAttempt({
     ...parts,
     ...createCommits(store),
     breaker,
     answers,
     post: createPost(parts, agent),
-    onStoreError: rest,
+    onStoreError: due.rest,
   });
   const attempts = new Set<Promise<void>>();
   let cancel = () => {};
   let isStopping = false;
-  let restUntil = 0;
-  let mustLoad = false;
 
   /** Starts attempts up to the limit and sets the timer for the next due one. */
   function pump(): void {
@@ -75,24 +74,14 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     cancel = () => {};
     if (isStopping || faults().paused) return;
     const now = clock.now();
-    if (now >= restUntil) startDue(now);
-    const nextAt = clock.now() < restUntil ? restUntil : turns.nextAt();
-    if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
-  }
-
-  function startDue(now: number): void {
-    try {
-      if (mustLoad) turns.load();
-      mustLoad = false;
-      turns.collect(now);
-      while (attempts.size < MAX_PARALLEL) {
-        const turn = turns.next(now);
-        if (turn === undefined) return;
-        start(turn);
-      }
-    } catch (error) {
-      rest(error);
+    due.collect(now);
+    while (attempts.size < MAX_PARALLEL) {
+      const turn = due.next(now);
+      if (turn === undefined) break;
+      start(turn);
     }
+    const nextAt = due.nextAt();
+    if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
   }
 
   function start(turn: Turn): void {
@@ -104,19 +93,9 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     attempts.add(made);
   }
 
-  function rest(error: unknown): void {
-    log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
-    restUntil = clock.now() + REST_MS;
-    mustLoad = true;
-  }
-
   function nudge(): void {
     if (isStopping) return;
-    try {
-      turns.load();
-    } catch (error) {
-      rest(error);
-    }
+    due.load();
     pump();
   }
 
@@ -142,5 +121,49 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       await Promise.all(attempts);
       await agent.destroy();
     },
+  };
+}
+
+/** Takes due turns from the database. After a failure it rests for 5 s and then reads everything again. */
+function createDueTurns(turns: WebhookTurns, { clock, log }: Pick<DelivererParts, 'clock' | 'log'>) {
+  let restUntil = 0;
+  let mustLoad = false;
+
+  function rest(error: unknown): void {
+    log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
+    restUntil = clock.now() + REST_MS;
+    mustLoad = true;
+  }
+
+  function tried<Result>(step: () => Result): Result | undefined {
+    try {
+      return step();
+    } catch (error) {
+      rest(error);
+      return undefined;
+    }
+  }
+
+  const isResting = () => clock.now() < restUntil;
+
+  return {
+    rest,
+    /** Reads everything that is stored. */
+    load(): void {
+      tried(turns.load);
+    },
+    /** Looks for what has become due. */
+    collect(now: number): void {
+      if (isResting()) return;
+      tried(() => {
+        if (mustLoad) turns.load();
+        mustLoad = false;
+        turns.collect(now);
+      });
+    },
+    /** The next turn that is due; undefined: none, or it rests. */
+    next: (now: number): Turn | undefined => (isResting() ? undefined : tried(() => turns.next(now))),
+    /** When the next one is due, or the rest ends. */
+    nextAt: (): number | undefined => (isResting() ? restUntil : turns.nextAt()),
   };
 }

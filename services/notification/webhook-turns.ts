@@ -25,6 +25,9 @@ interface WebhookTurnsParts {
   onNothingDue: (webhookId: string) => void;
 }
 
+/** Which webhook sends next. */
+export type WebhookTurns = ReturnType<typeof createWebhookTurns>;
+
 /** Decides which webhook sends next: they take turns, and each has no more deliveries under way than it allows. */
 export function createWebhookTurns({ store, breaker, random, faults, isServed, onNothingDue }: WebhookTurnsParts) {
   const { deliveries } = store;

@@ -12,30 +12,22 @@ export type Verdict = 'fine' | 'unsure' | 'refused' | 'global-limit' | 'fault' |
 /** Pauses all sending after faults that concern every channel; then one request probes whether they are over. */
 export function createBreaker() {
   const refusals = createRefusals();
-  let pausedUntil = 0;
-  let pauseMs = 0;
+  const pause = createPause();
   let isOpen = false;
   let isProbing = false;
   let isAuthorized = true;
 
-  function pauseUntil(until: number): void {
-    pausedUntil = Math.max(pausedUntil, until);
-  }
-
   function open(now: number, retryAfterMs: number): void {
     // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
-    if (now >= pausedUntil) {
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs === 0 ? FIRST_PAUSE_MS : pauseMs * 2);
-      pauseUntil(now + pauseMs);
-    }
-    pauseUntil(now + retryAfterMs);
+    if (pause.left(now) === 0) pause.lengthen(now);
+    pause.extend(now + retryAfterMs);
     isOpen = true;
   }
 
   function close(): void {
     isAuthorized = true;
     isOpen = false;
-    pauseMs = 0;
+    pause.forgetLength();
   }
 
   const needsProbe = () => isOpen || !isAuthorized;
@@ -43,8 +35,7 @@ export function createBreaker() {
   return {
     /** Milliseconds until a request may start; 0: now. */
     wait(now: number): number {
-      if (now < pausedUntil) return pausedUntil - now;
-      return needsProbe() && isProbing ? SECOND : 0;
+      return pause.left(now) || (needsProbe() && isProbing ? SECOND : 0);
     },
     /** A request starts. */
     begin(): void {
@@ -58,23 +49,23 @@ export function createBreaker() {
       isProbing = false;
       if (verdict !== 'fine' && verdict !== 'unsure') {
         refusals.add(now);
-        if (refusals.isOver(now)) pauseUntil(refusals.until());
+        if (refusals.isOver(now)) pause.extend(refusals.until());
       }
       switch (verdict) {
         case 'fine':
         case 'refused':
           // Discord itself responded.
-          if (now >= pausedUntil) close();
+          if (pause.left(now) === 0) close();
           break;
         case 'global-limit':
-          pauseUntil(now + retryAfterMs);
+          pause.extend(now + retryAfterMs);
           break;
         case 'fault':
           open(now, retryAfterMs);
           break;
         case 'unauthorized':
           isAuthorized = false;
-          pauseUntil(now + UNAUTHORIZED_PAUSE_MS);
+          pause.extend(now + UNAUTHORIZED_PAUSE_MS);
           break;
         case 'unsure':
       }
@@ -82,7 +73,7 @@ export function createBreaker() {
     /** The gateway reports whether Discord accepts the token; the next request shows whether that holds for sending. */
     tokenChecked(isAccepted: boolean, now: number): void {
       if (!isAccepted) isAuthorized = false;
-      else if (now >= pausedUntil) isAuthorized = true;
+      else if (pause.left(now) === 0) isAuthorized = true;
     },
     /** `breaker`: all sending is paused, after a fault of everything or too many refusals. */
     state(now: number) {
@@ -91,12 +82,39 @@ export function createBreaker() {
     },
     /** Why nothing is sent now, and until when; null: sending goes on. */
     pause(now: number): Pick<SendingPause, 'reason' | 'until'> | null {
-      if (now >= pausedUntil) return null;
-      return { reason: !isAuthorized ? 'token' : isOpen ? 'breaker' : 'rate', until: pausedUntil };
+      if (pause.left(now) === 0) return null;
+      return { reason: !isAuthorized ? 'token' : isOpen ? 'breaker' : 'rate', until: pause.until() };
     },
     setBack(ms: number): void {
       refusals.setBack(ms);
-      pausedUntil -= ms;
+      pause.setBack(ms);
+    },
+  };
+}
+
+/** A pause that gets twice as long each time, until it is no longer needed. */
+function createPause() {
+  let until = 0;
+  let lastMs = 0;
+  return {
+    /** Milliseconds until it ends; 0: it has ended. */
+    left: (now: number): number => Math.max(0, until - now),
+    until: (): number => until,
+    /** It ends at this time, or later if it would anyway. */
+    extend(to: number): void {
+      until = Math.max(until, to);
+    },
+    /** Begins one that is twice as long as the last one. */
+    lengthen(now: number): void {
+      lastMs = Math.min(LONGEST_PAUSE_MS, lastMs === 0 ? FIRST_PAUSE_MS : lastMs * 2);
+      until = now + lastMs;
+    },
+    /** The next one is a first one. */
+    forgetLength(): void {
+      lastMs = 0;
+    },
+    setBack(ms: number): void {
+      until -= ms;
     },
   };
 }
