@@ -2,9 +2,12 @@ import { type Hex, isAddress, isHash, numberToHex } from 'viem';
 import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
 import type { Profile } from './profiles.ts';
 import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions, proveWithdrawals } from './proof.ts';
-import type { CoinMove } from './traces.ts';
+import { type CoinMove, isTraced } from './traces.ts';
 import {
+  COIN_TOPIC,
   internalTransfers,
+  loggedCoins,
+  MINT_TOPIC,
   nativeTransfers,
   TRANSFER_TOPICS,
   type Transfer,
@@ -30,7 +33,7 @@ export interface Unreadable {
 }
 
 /** Everything that may be a transfer on some chain. */
-const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS];
+const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS, COIN_TOPIC, MINT_TOPIC];
 
 /** Reads one block, checked against its roots. @throws when no node has it. */
 export async function readBlock(
@@ -59,7 +62,7 @@ export async function readBlock(
  */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
   const mayHaveLogs = hasUnlisted || block.transactions.length > 0;
-  if (!mayHaveLogs || !mayHaveTopics(block, READ_TOPICS)) return { logs: [], receipts: new Map() };
+  if (!mayHaveLogs || !(hasUnlisted || mayHaveTopics(block, READ_TOPICS))) return { logs: [], receipts: new Map() };
   const all = await receiptsAtOnce(node, block, hasUnlisted);
   if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
   const logs = await logsByFilter(node, block);
@@ -198,10 +201,12 @@ export interface BlockTransfers {
 export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profile: Profile): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   const hashes = new Set(block.transactions.map(({ hash }) => hash));
+  const traced = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
+  const logged = new Set(logs.filter((log) => isOwnLog(log, profile)).map((log) => log.transactionHash));
   for (const transaction of block.transactions) {
     collect(found, 'transaction', transaction, transaction?.hash, () => {
       if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
-      return profile.coinContract === null ? nativeTransfers(transaction) : [];
+      return logged.has(transaction.hash) ? [] : nativeTransfers(transaction);
     });
   }
   if (profile.withdrawals !== 'other') {
@@ -214,22 +219,31 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
       if (!hashes.has(log.transactionHash) && !profile.hasUnlistedLogs) {
         throw new Error('the block does not list its transaction');
       }
-      return transfersOf(log, profile);
+      return transfersOf(log, profile, traced.has(log.transactionHash));
     });
   }
   return found;
 }
 
+/** Whether the coin's own contract wrote a log. */
+function isOwnLog(log: NodeLog, { coinContract }: Profile): boolean {
+  return coinContract !== null && log?.address?.toLowerCase() === coinContract;
+}
+
 /** The transfers of a log, depending on its contract's role on this chain. */
-function transfersOf(log: NodeLog, { coinContract, feeCollectors, wrappers }: Profile): Transfer[] {
+function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfer[] {
+  const { coinContract, untracedCoins, feeCollectors, wrappers } = profile;
   const address = log.address.toLowerCase();
+  const isFee = ({ from, to }: Transfer) =>
+    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
+  if (log.topics[0] === COIN_TOPIC) return address === untracedCoins && !hasTrace ? loggedCoins(log) : [];
+  if (log.topics[0] === MINT_TOPIC)
+    return address === coinContract ? loggedCoins(log).filter((one) => !isFee(one)) : [];
   if (WRAP_TOPICS.some((topic) => topic === log.topics[0])) {
     return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
   }
   const transfers = tokenTransfers(log);
   if (coinContract !== address) return transfers;
-  const isFee = ({ from, to }: Transfer) =>
-    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
   return transfers.flatMap((transfer) => {
     if (transfer.kind !== 'erc20' || isFee(transfer) || transfer.value === 0n) return [];
     const { txHash, from, to, value, place } = transfer;
@@ -237,10 +251,10 @@ function transfersOf(log: NodeLog, { coinContract, feeCollectors, wrappers }: Pr
   });
 }
 
-/** Finds internal payments; none on chains whose coin has a contract that reports them. */
-export function innerTransfers(moves: readonly CoinMove[], { coinContract }: Profile): BlockTransfers {
+/** Finds internal payments. */
+export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
-  for (const move of coinContract === null ? moves : []) {
+  for (const move of moves) {
     const shown = { ...move, value: move.value.toString() };
     collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
   }

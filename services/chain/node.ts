@@ -120,6 +120,9 @@ export interface NodeReceipt {
   blobGasPrice?: Hex;
   /** OP Stack: the transaction's fee for data on the parent chain, in wei. */
   l1Fee?: Hex;
+  /** OP Stack: of a deposit. */
+  depositNonce?: Hex;
+  depositReceiptVersion?: Hex;
   contractAddress: Hex | null;
   logs: NodeLog[];
 }

@@ -8,15 +8,33 @@ export type Proof = 'proven' | 'contradicted' | 'unknown';
  * Compares the transactions of a block with its transactions root. The result is `unknown` for transaction types that
  * only this chain has, and where a transaction's bytes do not hash to its own hash.
  */
-export function proveTransactions({ transactions, transactionsRoot }: NodeBlock): Proof {
+export function proveTransactions(block: NodeBlock): Proof {
+  const { transactions, transactionsRoot } = block;
   if (!isHash(transactionsRoot) || BigInt(transactionsRoot) === 0n) return 'unknown';
-  const encoded: Hex[] = [];
-  for (const transaction of transactions) {
-    const bytes = attempt(() => encodedTransaction(transaction as NodeTransaction & Record<string, never>));
-    if (bytes === undefined || keccak256(bytes) !== transaction.hash) return 'unknown';
-    encoded.push(bytes);
-  }
-  return trieRoot(encoded) === transactionsRoot.toLowerCase() ? 'proven' : 'contradicted';
+  const bytes = new Map(transactions.map((one) => [one, provenBytes(one)]));
+  const isRoot = (some: readonly NodeTransaction[]) => {
+    const encoded = some.map((one) => bytes.get(one));
+    return encoded.every((one) => one !== undefined) && trieRoot(encoded) === transactionsRoot.toLowerCase();
+  };
+  if (isRoot(transactions) || isRoot(transactions.filter(isPaid))) return 'proven';
+  return [...bytes.values()].includes(undefined) ? 'unknown' : 'contradicted';
+}
+
+/** Whether somebody pays for a transaction. Some chains leave those that they make themselves out of their roots. */
+function isPaid(transaction: NodeTransaction): boolean {
+  return Number(transaction?.gasPrice ?? 1) !== 0;
+}
+
+/** Leaves out what belongs to transactions that nobody pays for, or that the block does not list. */
+function ofPaid<Part extends { transactionHash: Hex }>({ transactions }: NodeBlock, parts: readonly Part[]): Part[] {
+  const paid = new Set(transactions.filter(isPaid).map(({ hash }) => hash));
+  return parts.filter(({ transactionHash }) => paid.has(transactionHash));
+}
+
+/** The bytes of a transaction, if they hash to its own hash: then its fields are right. */
+export function provenBytes(transaction: NodeTransaction): Hex | undefined {
+  const bytes = attempt(() => encodedTransaction(transaction as NodeTransaction & Record<string, never>));
+  return bytes !== undefined && keccak256(bytes) === transaction.hash ? bytes : undefined;
 }
 
 /** Compares the consensus layer's payments of a block with their root. Some chains use that field for another root. */
@@ -28,38 +46,37 @@ export function proveWithdrawals({ withdrawals = [], withdrawalsRoot }: NodeBloc
 }
 
 /** Compares all receipts of a block, in order, with its receipts root; a wrong root may also be a chain's own encoding. */
-export function proveReceipts({ receiptsRoot }: NodeBlock, receipts: readonly NodeReceipt[]): Proof {
+export function proveReceipts(block: NodeBlock, receipts: readonly NodeReceipt[]): Proof {
+  const { receiptsRoot } = block;
   if (!isHash(receiptsRoot) || BigInt(receiptsRoot) === 0n) return 'unknown';
-  const encoded = receipts.map((receipt) => attempt(() => encodedReceipt(receipt)));
-  if (!encoded.every((one) => one !== undefined)) return 'unknown';
-  return trieRoot(encoded) === receiptsRoot.toLowerCase() ? 'proven' : 'contradicted';
+  const roots = [receipts, ofPaid(block, receipts)].map((some) => attempt(() => trieRoot(some.map(encodedReceipt))));
+  if (roots.includes(receiptsRoot.toLowerCase() as Hex)) return 'proven';
+  return roots[0] === undefined ? 'unknown' : 'contradicted';
 }
 
 /** Compares all logs of a block with its Bloom filter. */
-export function proveLogs({ logsBloom }: NodeBlock, logs: readonly NodeLog[]): Proof {
-  if (!isBloom(logsBloom)) return 'unknown';
-  const bloom = attempt(() => bloomOf(logs));
-  if (bloom === undefined) return 'unknown';
-  return bloom === BigInt(logsBloom) ? 'proven' : 'contradicted';
+export function proveLogs(block: NodeBlock, logs: readonly NodeLog[]): Proof {
+  if (!hasBloom(block)) return 'unknown';
+  const blooms = [logs, ofPaid(block, logs)].map((some) => attempt(() => bloomOf(some)));
+  if (blooms[0] === undefined) return 'unknown';
+  return blooms.includes(BigInt(block.logsBloom)) ? 'proven' : 'contradicted';
 }
 
 /** Whether a block may hold logs with one of these topics, by its Bloom filter; true where it has none. */
-export function mayHaveTopics({ logsBloom }: NodeBlock, topics: readonly Hex[]): boolean {
-  if (!isBloom(logsBloom)) return true;
-  const bloom = BigInt(logsBloom);
+export function mayHaveTopics(block: NodeBlock, topics: readonly Hex[]): boolean {
+  if (!hasBloom(block)) return true;
+  const bloom = BigInt(block.logsBloom);
   return topics.some((topic) => {
     const bits = bitsOf(topic);
     return (bloom & bits) === bits;
   });
 }
 
-/** Whether a block carries a usable Bloom filter. */
-export function hasBloom({ logsBloom }: NodeBlock): boolean {
-  return isBloom(logsBloom);
-}
-
-function isBloom(value: unknown): value is Hex {
-  return isHex(value) && value.length === 514;
+/** Whether a block carries a usable Bloom filter. Chains without roots may also fill every filter with zeros. */
+export function hasBloom(block: NodeBlock): block is NodeBlock & { logsBloom: Hex } {
+  const { logsBloom, receiptsRoot } = block;
+  if (!isHex(logsBloom) || logsBloom.length !== 514) return false;
+  return BigInt(logsBloom) !== 0n || (isHash(receiptsRoot) && BigInt(receiptsRoot) !== 0n);
 }
 
 function isHash(value: unknown): value is Hex {
@@ -96,11 +113,12 @@ function integer(value: Hex | undefined): Hex {
 type RawAccess = { address: Hex; storageKeys: Hex[] }[] | undefined;
 type RawAuthorization = { chainId: Hex; address: Hex; nonce: Hex; yParity?: Hex; v?: Hex; r: Hex; s: Hex };
 
-/** The bytes of a transaction of the types that all chains share. @throws for others. */
+/** The bytes of a transaction of the types that all chains share, of the OP Stack and of Arbitrum. @throws for others. */
 function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex {
   const field = (name: string) => integer(raw[name] as Hex | undefined);
+  const text = (name: string) => (raw[name] as Hex | null | undefined) ?? '0x';
   const type = Number(raw.type ?? 0);
-  const call = [raw.to ?? '0x', field('value'), (raw.input ?? '0x') as Hex];
+  const call = [raw.to ?? '0x', field('value'), raw.input ?? '0x'];
   const signature = [field('r'), field('s')];
   if (type === 0) return toRlp([field('nonce'), field('gasPrice'), field('gas'), ...call, field('v'), ...signature]);
   const access = ((raw.accessList as RawAccess) ?? []).map(({ address, storageKeys }) => [address, storageKeys]);
@@ -124,6 +142,46 @@ function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex
       ]);
     case 4:
       return typed(4, [...begin, ...fees, ...call, access, authorizations(raw.authorizationList), ...end]);
+    case 0x64: // A deposit of coins on Arbitrum.
+      return typed(type, [field('chainId'), text('requestId'), raw.from, raw.to, field('value')]);
+    case 0x68: // A retry of a retryable.
+      return typed(type, [
+        ...begin,
+        raw.from,
+        field('maxFeePerGas'),
+        field('gas'),
+        ...call,
+        text('ticketId'),
+        text('refundTo'),
+        field('maxRefund'),
+        field('submissionFeeRefund'),
+      ]);
+    case 0x69: // The submission of a retryable.
+      return typed(type, [
+        field('chainId'),
+        text('requestId'),
+        raw.from,
+        ...['l1BaseFee', 'depositValue', 'maxFeePerGas', 'gas'].map(field),
+        text('retryTo'),
+        field('retryValue'),
+        text('beneficiary'),
+        field('maxSubmissionFee'),
+        text('refundTo'),
+        text('retryData'),
+      ]);
+    case 0x6a: // Arbitrum's own record at the beginning of a block.
+      return typed(type, [field('chainId'), raw.input]);
+    case 0x7e: // A deposit on the OP Stack.
+      return typed(type, [
+        text('sourceHash'),
+        raw.from,
+        raw.to ?? '0x',
+        field('mint'),
+        field('value'),
+        field('gas'),
+        raw.isSystemTx === true ? '0x01' : '0x',
+        raw.input ?? '0x',
+      ]);
     default:
       throw new Error('a type of this chain alone');
   }
@@ -144,12 +202,20 @@ function encodedWithdrawal({ index, validatorIndex, address, amount }: NodeWithd
   return toRlp([integer(index), integer(validatorIndex), address, integer(amount)]);
 }
 
-function encodedReceipt({ type = '0x0', status, root, cumulativeGasUsed, logsBloom, logs }: NodeReceipt): Hex {
+/** The types of transactions whose receipts have the common fields; deposits of the OP Stack have two more. */
+const RECEIPT_TYPES = [0, 1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7e];
+
+function encodedReceipt(receipt: NodeReceipt): Hex {
+  const { type = '0x0', status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
+  const { depositNonce, depositReceiptVersion } = receipt;
   const kind = Number(type);
-  if (kind > 4 || cumulativeGasUsed === undefined || logsBloom === undefined) throw new Error('not encodable');
+  if (!RECEIPT_TYPES.includes(kind) || cumulativeGasUsed === undefined || logsBloom === undefined) {
+    throw new Error('not encodable');
+  }
   const outcome = status === undefined ? (root as Hex) : integer(status);
   const entries = logs.map(({ address, topics, data }) => [address, topics, data]);
-  const body = [outcome, integer(cumulativeGasUsed), logsBloom, entries];
+  const deposit = depositReceiptVersion === undefined ? [] : [integer(depositNonce), integer(depositReceiptVersion)];
+  const body = [outcome, integer(cumulativeGasUsed), logsBloom, entries, ...deposit];
   return kind === 0 ? toRlp(body) : typed(kind, body);
 }
 

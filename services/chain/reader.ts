@@ -55,7 +55,7 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
 
   const begin = (block: NodeBlock): BegunParts => {
     const known = partsOf(block.hash);
-    const { hasUnlistedLogs, traces } = profile();
+    const { hasUnlistedLogs, coinContract, traces } = profile();
     const forget = (name: keyof Parts) => () => {
       delete known[name];
     };
@@ -64,7 +64,8 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
       known.logs.catch(forget('logs'));
     }
     if (known.moves === undefined) {
-      const isEmpty = block.transactions.length === 0;
+      // Where logs report every payment, nothing is read from traces.
+      const isEmpty = block.transactions.length === 0 || coinContract !== null;
       known.moves = isEmpty ? Promise.resolve([]) : coinMoves(node, block, traces);
       known.moves.then((found) => {
         known.found = found;

@@ -10,6 +10,8 @@ export interface CoinMove {
   value: bigint;
   /** Where in the transaction's calls: positions from the outside in, joined by dots. */
   path: string;
+  /** true: the chain itself moved them, also if the transaction failed. */
+  survives?: true;
 }
 
 /** The two methods that report internal calls of transactions. */
@@ -63,9 +65,10 @@ interface GethTrace {
 export interface TraceHabits {
   /** Which method is tried first; default `trace_block`. */
   first?: TraceMethod;
-  /** Purposes of {@link ChainTransfer} that are payments between accounts, not fees. */
-  payingPurposes?: readonly string[];
-  /** true: traces may belong to a transaction that the block does not list. */
+  /**
+   * true: traces may belong to a transaction that the block does not list. What such transactions move is read from logs,
+   * because most nodes do not trace them.
+   */
   hasUnlisted?: boolean;
 }
 
@@ -84,7 +87,7 @@ export class TracesMissing extends TracesFailed {}
  * @throws {TracesFailed}
  */
 export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabits = {}): Promise<CoinMove[]> {
-  return await eitherWay(habits, async (method) => {
+  const moves = await eitherWay(habits, async (method) => {
     if (method === 'trace_block') {
       const accept = (traces: unknown) => mustBeParity(block, traces, habits);
       return parityMoves(await node.call<ParityTrace[]>(method, [block.number], accept));
@@ -92,8 +95,11 @@ export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabit
     const accept = (traces: unknown) => mustBeGeth(block, traces, habits);
     const traces = await node.call<GethTrace[]>(method, [block.number, CALL_TRACER], accept);
     const hashes = gethHashes(block, traces);
-    return traces.flatMap(({ result }, index) => gethMoves(hashes[index]!, result!, habits.payingPurposes ?? []));
+    return traces.flatMap(({ result }, index) => gethMoves(hashes[index]!, result!));
   });
+  if (!habits.hasUnlisted) return moves;
+  const traced = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
+  return moves.filter(({ txHash }) => traced.has(txHash));
 }
 
 /** Reads the coins moved inside one transaction. @throws {TracesFailed} */
@@ -102,7 +108,7 @@ export async function coinMovesOf(node: Node, txHash: Hex, habits: TraceHabits =
     if (method === 'trace_block')
       return parityMoves(await node.call<ParityTrace[]>('trace_transaction', [txHash], mustBeList));
     const call = await node.call<GethCall>('debug_traceTransaction', [txHash, CALL_TRACER]);
-    return gethMoves(txHash, call, habits.payingPurposes ?? []);
+    return gethMoves(txHash, call);
   });
 }
 
@@ -174,7 +180,7 @@ function gethHashes({ transactions }: NodeBlock, traces: readonly GethTrace[]): 
 }
 
 /** Whether nodes trace a transaction: those that the chain itself makes, from the zero address without gas, have no trace. */
-function isTraced({ from, gas }: NodeBlock['transactions'][number]): boolean {
+export function isTraced({ from, gas }: NodeBlock['transactions'][number]): boolean {
   return !(/^0x0*$/.test(from) && Number(gas) === 0);
 }
 
@@ -204,21 +210,25 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
 }
 
 /** Calls may be nested a thousand deep: a stack instead of recursion. */
-function gethMoves(txHash: Hex, root: GethCall, payingPurposes: readonly string[]): CoinMove[] {
+function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
   const moves: CoinMove[] = [];
+  const surviving = (found: CoinMove[]) => found.map((move): CoinMove => ({ ...move, survives: true }));
   const chainMoves = (transfers: readonly ChainTransfer[] | undefined, name: string) =>
     (transfers ?? [])
-      .filter(({ purpose = '' }) => payingPurposes.includes(purpose))
+      .filter(({ purpose = '' }) => PAYING_PURPOSES.includes(purpose))
+      // A failed retry puts back what it took.
+      .filter(({ purpose }) => !(root.error && purpose === 'escrow'))
       .flatMap(({ from, to, value }, index) =>
-        moved(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value),
+        surviving(moved(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value)),
       );
   moves.push(...chainMoves(root.beforeEVMTransfers, 'before'));
   const stack: { call: GethCall; path: string }[] = [{ call: root, path: '' }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { call, path } = next;
     if (call.error) continue;
-    const carries = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(call.type.toUpperCase());
-    if (path !== '' && carries) moves.push(...moved(txHash, path, call.from, call.to, call.value));
+    const carries = CARRYING_TYPES.includes(call.type.toUpperCase());
+    const found = path !== '' && carries ? moved(txHash, path, call.from, call.to, call.value) : [];
+    moves.push(...(root.to?.toLowerCase() === RETRYABLES ? surviving(found) : found));
     const inner = (call.calls ?? []).map((one, index) => ({
       call: one,
       path: path === '' ? String(index) : `${path}.${index}`,
@@ -228,6 +238,15 @@ function gethMoves(txHash: Hex, root: GethCall, payingPurposes: readonly string[
   moves.push(...chainMoves(root.afterEVMTransfers, 'after'));
   return moves;
 }
+
+/** Arbitrum's older nodes write INVALID for what the chain itself moves within a transaction. */
+const CARRYING_TYPES = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'INVALID'];
+
+/** The purposes of {@link ChainTransfer} that are payments between accounts. The others are fees. */
+const PAYING_PURPOSES = ['deposit', 'escrow', 'withdraw', 'refund'];
+
+/** The contract on Arbitrum that retryables are submitted to. Only the chain itself moves coins there. */
+const RETRYABLES = '0x000000000000000000000000000000000000006e';
 
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
 

@@ -20,6 +20,8 @@ interface Common {
   to: Address;
   /** Where in its transaction: `transaction`, `log:5`, `log:5:2` (third of a batch), `trace:0.1`. Unique there. */
   place: string;
+  /** true: the chain itself moves these coins, also when the transaction fails. */
+  survives?: true;
 }
 
 /** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link settled}. */
@@ -44,6 +46,23 @@ export const WRAP_TOPICS: readonly Hex[] = [
   '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c',
   '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65',
 ];
+
+/** The first topic of a movement of the coin on Polygon: LogTransfer(address,address,address,uint256,…). */
+export const COIN_TOPIC: Hex = '0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4';
+
+/** The first topic of coins that a deposit creates on zkSync: Mint(address,uint256). */
+export const MINT_TOPIC: Hex = '0x0f6798a560793a54c3bcfe86a93cde1e73087d944c0ea20544137d4121396885';
+
+/** The coins that a contract of the chain itself says it moved or created, one or none. @throws when unreadable. */
+export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
+  const [topic, first, from, to] = topics;
+  const value = BigInt(slice(data, 0, 32));
+  const common = { txHash, value, internal: true, place: `log:${Number(logIndex)}`, survives: true } as const;
+  if (value === 0n || first === undefined) return [];
+  if (topic === MINT_TOPIC) return [coins({ ...common, from: zeroAddress, to: addressOf(first) })];
+  if (topic !== COIN_TOPIC || from === undefined || to === undefined) return [];
+  return [coins({ ...common, from: addressOf(from), to: addressOf(to) })];
+}
 
 /** The mint or burn that wrapping coins means for a token that writes no Transfer for it. @throws when unreadable. */
 export function wrapTransfers({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
@@ -130,7 +149,17 @@ export function nativeTransfers({ hash, from, to, value, nonce, mint }: NodeTran
   const created =
     minted === 0n
       ? []
-      : [coins({ txHash: hash, from: zeroAddress, to: from, value: minted, internal: true, place: 'mint' })];
+      : [
+          coins({
+            txHash: hash,
+            from: zeroAddress,
+            to: from,
+            value: minted,
+            internal: true,
+            place: 'mint',
+            survives: true,
+          }),
+        ];
   if (BigInt(value) === 0n) return created;
   const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
   return [
@@ -152,6 +181,7 @@ export function coins(move: {
   value: bigint;
   internal: boolean;
   place: string;
+  survives?: true;
 }): Transfer {
   return { kind: 'native', ...move, from: getAddress(move.from), to: getAddress(move.to) };
 }

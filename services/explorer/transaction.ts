@@ -28,12 +28,17 @@ export async function transactionPage(parts: PageParts, hash: string): Promise<S
     node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
   ]);
   if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
-  // A failed transaction moved nothing.
+  // A failed transaction moves only what the chain itself moves.
   const hasMoved = receipt !== null && receipt.status !== '0x0';
   const moves = hasMoved ? await movesOf(node, transaction.hash) : [];
-  const transfers = hasMoved
-    ? [...nativeTransfers(transaction), ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
-    : [];
+  const transfers =
+    receipt === null
+      ? []
+      : [
+          ...nativeTransfers(transaction).filter(({ survives }) => hasMoved || survives),
+          ...(moves ?? []),
+          ...receipt.logs.flatMap(tokenTransfers),
+        ];
   const facts = await factsOf(node, transfers);
   const shown = transfers.slice(0, SHOWN_TRANSFERS).map((one) => transferRow(parts, one, facts));
   const more = transfers.length - shown.length;

@@ -76,7 +76,7 @@ export function createBlockEvents(parts: {
 function transfersIn({ block, logs, moves }: BlockContents, part: BlockPart, profile: Profile) {
   const none = { transfers: [], unreadable: [] };
   const outer = part === 'inner' ? none : outerTransfers(block, logs.logs, profile);
-  const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves, profile);
+  const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves);
   const isPayment = ({ kind }: { kind: string }) => kind === 'native';
   return {
     transfers: [

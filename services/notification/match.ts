@@ -90,7 +90,7 @@ export function deliveriesOf(
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;
-    if (receipts.get(txHash)?.status === '0x0') continue;
+    if (receipts.get(txHash)?.status === '0x0' && !transfer.survives) continue;
     const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: gas.of(txHash) };
     const content = contentOf(event, webhook, source);
     if (content === null) continue;

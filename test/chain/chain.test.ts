@@ -42,7 +42,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
     const { logs } = await readLogs(node, block);
     const outer = outerTransfers(block, logs, ORDINARY).transfers;
     const isPayment = ({ kind }: Transfer) => kind === 'native';
-    const inner = innerTransfers(await coinMoves(node, block), ORDINARY).transfers;
+    const inner = innerTransfers(await coinMoves(node, block)).transfers;
     return [...outer.filter(isPayment), ...inner, ...outer.filter((one) => !isPayment(one))];
   }
 

@@ -1,6 +1,6 @@
-import type { Hex } from 'viem';
+import { type Hex, keccak256 } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { innerTransfers, outerTransfers } from '../../services/chain/block.ts';
+import { outerTransfers, readLogs } from '../../services/chain/block.ts';
 import {
   MethodMissing,
   type Node,
@@ -59,6 +59,15 @@ const receipt = (more: Partial<NodeReceipt>): NodeReceipt => ({
   logs: [],
   ...more,
 });
+/** The Bloom filter of logs: three bits for each address and topic. */
+const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
+  let bloom = 0n;
+  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+    const bytes = keccak256(value, 'bytes');
+    for (const at of [0, 2, 4]) bloom |= 1n << BigInt(((bytes[at]! << 8) | bytes[at + 1]!) & 2047);
+  }
+  return `0x${bloom.toString(16).padStart(512, '0')}`;
+};
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
 describe('chains with peculiarities', () => {
@@ -101,9 +110,6 @@ describe('chains with peculiarities', () => {
       log(coin, [TRANSFER, word(ALICE), word(BOB)], word(9n), { logIndex: '0x1' }),
     ];
     expect(outer('324', paying, logs).transfers).toMatchObject([{ kind: 'native', from: ALICE, to: BOB, value: 9n }]);
-    const move = { txHash: hash('1'), from: ALICE, to: BOB, value: 9n, path: '0' };
-    expect(innerTransfers([move], profileOf('324')).transfers).toEqual([]);
-    expect(innerTransfers([move], profileOf('1')).transfers).toHaveLength(1);
   });
 
   it('reports the logs of a state sync on Polygon, which belong to no listed transaction', () => {
@@ -124,38 +130,44 @@ describe('chains with peculiarities', () => {
     ]);
   });
 
-  it('reports deposits and the escrow of retryables on Arbitrum, and not the fees around a transaction', async () => {
-    const trace = {
-      txHash: hash('1'),
-      result: {
-        type: 'CALL',
-        from: ALICE,
-        to: BOB,
-        value: '0x0',
-        beforeEVMTransfers: [
-          { purpose: 'deposit', from: null, to: ALICE, value: '0x64' },
-          { purpose: 'feePayment', from: ALICE, to: null, value: '0x5' },
-        ],
-        afterEVMTransfers: [
-          { purpose: 'escrow', from: ALICE, to: BOB, value: '0x32' },
-          { purpose: 'gasRefund', from: null, to: ALICE, value: '0x2' },
-        ],
-      },
+  it('reports deposits, escrow and refunds around a transaction on Arbitrum, and not its fees', async () => {
+    const result = {
+      type: 'CALL',
+      from: ALICE,
+      to: BOB,
+      value: '0x0',
+      beforeEVMTransfers: [
+        { purpose: 'deposit', from: null, to: ALICE, value: '0x64' },
+        { purpose: 'feePayment', from: ALICE, to: null, value: '0x5' },
+        { purpose: 'escrow', from: BOB, to: ALICE, value: '0x32' },
+      ],
+      afterEVMTransfers: [
+        { purpose: 'gasRefund', from: null, to: ALICE, value: '0x2' },
+        { purpose: 'refund', from: BOB, to: ALICE, value: '0x3' },
+      ],
     };
-    const asked: string[] = [];
-    const node: Node = {
-      async call(method, _params, accept) {
-        asked.push(method);
-        accept?.([trace] as never);
-        return [trace] as never;
-      },
+    const movesOf = async (trace: object) => {
+      const asked: string[] = [];
+      const node: Node = {
+        async call(method, _params, accept) {
+          asked.push(method);
+          const answer = [{ txHash: hash('1'), result: trace }] as never;
+          accept?.(answer);
+          return answer;
+        },
+      };
+      const moves = await coinMoves(node, block(), profileOf('42161').traces);
+      expect(asked).toEqual(['debug_traceBlockByNumber']);
+      expect(moves.every(({ survives }) => survives)).toBe(true);
+      return moves.map(({ from, to, value, path }) => [from, to, value, path]);
     };
-    const moves = await coinMoves(node, block(), profileOf('42161').traces);
-    expect(moves.map(({ from, to, value, path }) => [from, to, value, path])).toEqual([
+    const [deposit, refund] = [
       [ZERO, ALICE, 100n, 'before0'],
-      [ALICE, BOB, 50n, 'after0'],
-    ]);
-    expect(asked).toEqual(['debug_traceBlockByNumber']);
+      [BOB, ALICE, 3n, 'after0'],
+    ];
+    expect(await movesOf(result)).toEqual([deposit, [BOB, ALICE, 50n, 'before1'], refund]);
+    // What failed went back into escrow; the refund did not.
+    expect(await movesOf({ ...result, error: 'execution reverted' })).toEqual([deposit, refund]);
   });
 
   it.each(['trace_block', 'debug_traceBlockByNumber'])(
@@ -181,6 +193,49 @@ describe('chains with peculiarities', () => {
       expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n, path: '0' }]);
     },
   );
+
+  it('Polygon: takes what a state sync moves from its logs alone, also where a node traces it', async () => {
+    const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0' });
+    const paid = (txHash: Hex) => ({
+      txHash,
+      result: { type: 'CALL', from: ALICE, to: BOB, calls: [{ type: 'CALL', from: ALICE, to: BOB, value: '0x5' }] },
+    });
+    const traces = [paid(hash('9')), paid(hash('1')), paid(hash('8'))];
+    const node: Node = {
+      async call(method, _params, accept) {
+        if (method !== 'debug_traceBlockByNumber') throw new MethodMissing(method);
+        accept?.(traces as never);
+        return traces as never;
+      },
+    };
+    const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
+    expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n }]);
+  });
+
+  it('Polygon: takes all receipts of a block at once, although its Bloom filter lacks the logs of its state sync', async () => {
+    const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0', gasPrice: '0x0' });
+    const moved = (txHash: Hex) => log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: txHash });
+    const receipts = [
+      receipt({ logs: [log(BOB, [TRANSFER, word(BOB), word(ALICE)], word(4n))] }),
+      receipt({ transactionHash: hash('9'), logs: [moved(hash('9'))] }),
+    ];
+    const asked: string[] = [];
+    const node: Node = {
+      async call(method, _params, accept) {
+        asked.push(method);
+        if (method !== 'eth_getBlockReceipts') throw new MethodMissing(method);
+        accept?.(receipts as never);
+        return receipts as never;
+      },
+    };
+    const logsBloom = logsBloomOf(receipts[0]!.logs);
+    const one = block({ transactions: [transaction(), sync], logsBloom });
+    expect((await readLogs(node, one, true)).logs).toHaveLength(2);
+    expect(asked).toEqual(['eth_getBlockReceipts']);
+    // A log that the Bloom filter has is still missed.
+    receipts[0]!.logs = [];
+    await expect(readLogs(node, one, true)).rejects.toThrow();
+  });
 
   it('quarantines a transaction with an unknown address format and reads the others', () => {
     const foreign = transaction({

@@ -1,21 +1,43 @@
-import { encodeAbiParameters, type Hex } from 'viem';
+import { concat, encodeAbiParameters, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { outerTransfers, readBlock } from '../../services/chain/block.ts';
-import type {
-  Node,
-  NodeBlock,
-  NodeLog,
-  NodeReceipt,
-  NodeTransaction,
-  NodeWithdrawal,
+import { innerTransfers, outerTransfers, readBlock } from '../../services/chain/block.ts';
+import {
+  MethodMissing,
+  type Node,
+  type NodeBlock,
+  type NodeLog,
+  type NodeReceipt,
+  type NodeTransaction,
+  type NodeWithdrawal,
 } from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
-import { proveWithdrawals } from '../../services/chain/proof.ts';
+import {
+  proveLogs,
+  provenBytes,
+  proveReceipts,
+  proveTransactions,
+  proveWithdrawals,
+} from '../../services/chain/proof.ts';
+import { coinMoves } from '../../services/chain/traces.ts';
 import { gasOf } from '../../services/notification/event.ts';
+import {
+  ARBITRUM_DEPOSIT,
+  BASE_DEPOSIT,
+  BASE_DEPOSIT_TO_OTHER,
+  DEGEN_RETRY,
+  DEGEN_RETRYABLE,
+  GNOSIS_UNWRAP,
+  GNOSIS_WRAP,
+  HYPEREVM,
+  OP_WRAP,
+  POLYGON_STATE_SYNC,
+  ZKSYNC_DEPOSIT,
+  ZKSYNC_PAYMENT,
+} from './records.ts';
 
 /**
  * Transactions and blocks that public chains hold, named by chain and hash. Fields that nothing reads are left out. Where
- * a root or a sum can prove a record, the test does.
+ * a root, a hash or a sum can prove a record, the test does.
  */
 
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -127,6 +149,248 @@ describe('recorded transactions', () => {
     expect(transfers.map(({ kind, place }) => `${kind} ${place}`)).toEqual(
       ['log:3', 'log:5', 'log:6', 'log:7'].map((place) => `erc20 ${place}`),
     );
+  });
+});
+
+/** A block of whose transactions only these are known. */
+function blockOf(transactions: readonly NodeTransaction[], more: Partial<NodeBlock> = {}): NodeBlock {
+  const hash = transactions[0]?.blockHash ?? `0x${'b'.repeat(64)}`;
+  return { hash, number: '0x1', parentHash: hash, timestamp: '0x0', transactions: [...transactions], ...more };
+}
+
+/** Each transfer in short: kind, place, sender, receiver, amount. */
+function shown({ transfers, unreadable }: ReturnType<typeof outerTransfers>): unknown[] {
+  expect(unreadable).toEqual([]);
+  return transfers.map((one) => [
+    one.kind,
+    one.place,
+    one.from.toLowerCase(),
+    one.to.toLowerCase(),
+    'value' in one ? one.value : one.tokenId,
+  ]);
+}
+
+describe('deposits of coins from a parent chain', () => {
+  it('Base: block 77976 and its receipts are proven, and its deposit creates coins for its sender', () => {
+    const { block, receipts } = BASE_DEPOSIT;
+    expect([proveTransactions(block), proveReceipts(block, receipts)]).toEqual(['proven', 'proven']);
+    const { from, to, value } = block.transactions[1]!;
+    const amount = 19_178_228_000_000_000n;
+    expect([to, BigInt(value)]).toEqual([from, amount]);
+    expect(shown(outerTransfers(block, [], profileOf('8453')))).toEqual([
+      ['native', 'mint', ZERO, from, amount],
+      ['native', 'transaction', from, to, amount],
+    ]);
+    const [own, ...deposits] = block.transactions;
+    expect(proveTransactions({ ...block, transactions: [own!] })).toBe('contradicted');
+    expect(proveTransactions({ ...block, transactions: deposits })).toBe('contradicted');
+    const forged = receipts.map((one) => ({ ...one, status: '0x0' as const }));
+    expect(proveReceipts(block, forged)).toBe('contradicted');
+  });
+
+  it('Base Sepolia: the receipt of a deposit is proven with its nonce and version', () => {
+    // As announced for block 33439826 when it had no other transaction. The nonce is the one that fits the root.
+    const receiptsRoot = '0x1b2fa5e4cbbc1f8c01a7c7204571ebe339dbdfadc666451d8e70d5c10c99830f';
+    const [first] = BASE_DEPOSIT.receipts as [NodeReceipt];
+    const receipt = {
+      ...first,
+      cumulativeGasUsed: '0xb41c',
+      depositNonce: '0x1fe4054',
+      depositReceiptVersion: '0x1',
+    } as const;
+    expect(proveReceipts({ ...BASE_DEPOSIT.block, receiptsRoot }, [receipt])).toBe('proven');
+  });
+
+  it('Base: 0x5e5f8578…d2411 creates coins for its sender, and pays them to another address', () => {
+    expect(provenBytes(BASE_DEPOSIT_TO_OTHER)).toBeDefined();
+    const { from, to } = BASE_DEPOSIT_TO_OTHER;
+    expect(shown(outerTransfers(blockOf([BASE_DEPOSIT_TO_OTHER]), [], profileOf('8453')))).toEqual([
+      ['native', 'mint', ZERO, from, 328_155_764_602_950_000n],
+      ['native', 'transaction', from, to, 328_155_764_602_950_000n],
+    ]);
+    expect(provenBytes({ ...BASE_DEPOSIT_TO_OTHER, mint: '0x1' })).toBeUndefined();
+  });
+
+  it('Arbitrum One: block 116686799 and its receipts are proven, and its deposit pays its receiver', () => {
+    const { block, receipts } = ARBITRUM_DEPOSIT;
+    expect([proveTransactions(block), proveReceipts(block, receipts)]).toEqual(['proven', 'proven']);
+    const { from, to } = block.transactions[1]!;
+    expect(shown(outerTransfers(block, [], profileOf('42161')))).toEqual([
+      ['native', 'transaction', from, to, 8_374_552_015_335_015n],
+    ]);
+    expect(proveTransactions({ ...block, transactions: block.transactions.slice(1) })).toBe('contradicted');
+  });
+
+  it('zkSync: a deposit creates coins for its sender, who pays the receiver, and gets what remains of the fee', () => {
+    const { hash, logs } = ZKSYNC_DEPOSIT;
+    const sender = '0xfb7e0856e44eff812a44a9f47733d7d55c39aa28';
+    const receiver = '0xc62a6e5d98b3a0de9ec4a930fbb354443e92e9e0';
+    const deposit: NodeTransaction = { ...BASE_DEPOSIT_TO_OTHER, hash, mint: '0x0' };
+    expect(shown(outerTransfers(blockOf([deposit]), logs, profileOf('324')))).toEqual([
+      ['native', 'log:0', ZERO, sender, 5_000_000_000_000_000n],
+      ['native', 'log:1', sender, receiver, 5_000_000_000_000_000n],
+      ['native', 'log:3', ZERO, sender, 240_800_500_000_000n],
+    ]);
+  });
+});
+
+describe('retryables of Arbitrum', () => {
+  const { transaction, trace } = DEGEN_RETRYABLE;
+  const [sender, user] = [transaction.from, '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4'];
+  const escrow = slice(keccak256(concat([stringToHex('retryable escrow'), transaction.hash])), 12);
+  const node: Node = {
+    async call(method, _params, accept) {
+      if (method !== 'debug_traceBlockByNumber') throw new MethodMissing(method);
+      const answer = [{ txHash: transaction.hash, result: trace }] as never;
+      accept?.(answer);
+      return answer;
+    },
+  };
+
+  // Degen Chain is not among the profiles: chains of Arbitrum's software need none.
+  it.each(['42161', '666666666'])(
+    'Degen Chain: 0x340dcf42…f78c0 deposits coins, keeps some and refunds the others, read as chain %s',
+    async (chainId) => {
+      expect(provenBytes(transaction)).toBeDefined();
+      const moves = await coinMoves(node, blockOf([transaction]), profileOf(chainId).traces);
+      expect(shown(innerTransfers(moves))).toEqual([
+        ['native', 'trace:0', ZERO, sender, 220_673_735_480_050_420_734n],
+        ['native', 'trace:2', sender, user, 115_591_004_283_354_244_194n],
+        ['native', 'trace:3', sender, escrow, 105_082_731_166_685_676_540n],
+        ['native', 'trace:4', sender, user, 30_010_500_000n],
+      ]);
+      // The sender keeps nothing: the deposit is the sum of what goes on.
+      expect(moves.slice(1).reduce((sum, { value }) => sum + value, 0n)).toBe(moves[0]!.value);
+      expect(moves.every(({ survives }) => survives)).toBe(true);
+    },
+  );
+
+  it('Degen Chain: 0x39da7c1a…0c307 pays what a retryable kept', () => {
+    expect(provenBytes(DEGEN_RETRY)).toBeDefined();
+    expect(shown(outerTransfers(blockOf([DEGEN_RETRY]), [], profileOf('42161')))).toEqual([
+      ['native', 'transaction', DEGEN_RETRY.from, DEGEN_RETRY.to, 470_999_993_672_387_790_000n],
+    ]);
+  });
+});
+
+describe('state syncs of Polygon', () => {
+  const { blockHash, blockNumber, hash, logsBloom, logs } = POLYGON_STATE_SYNC;
+  const listed: NodeTransaction = {
+    hash,
+    from: ZERO,
+    to: ZERO,
+    value: '0x0',
+    nonce: '0x0',
+    gas: '0x0',
+    gasPrice: '0x0',
+    blockHash,
+    blockNumber,
+  };
+
+  it.each([
+    ['lists', [listed]],
+    ['does not list', []],
+  ])('are the tokens and the coins in the logs of 0xd9273904…c33fc, where the block %s it', (_does, transactions) => {
+    const key = concat([stringToHex('matic-bor-receipt-'), numberToHex(Number(blockNumber), { size: 8 }), blockHash]);
+    expect(keccak256(key)).toBe(hash);
+    expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
+    const block = blockOf(transactions, { hash: blockHash, number: blockNumber });
+    expect(shown(outerTransfers(block, logs, profileOf('137')))).toEqual([
+      ['erc20', 'log:139', ZERO, '0xbc850334dd4a52a8d4306e78da404271290561de', 20_750_000_000_000_000n],
+      [
+        'native',
+        'log:140',
+        '0x0000000000000000000000000000000000001010',
+        '0xdc7da6884ff2c90c713724e2baa6ab134983927d',
+        1_772_043_931_424_358_792_936n,
+      ],
+    ]);
+    // In other transactions traces show what coins move, and elsewhere anyone may write such logs.
+    const paid = { ...BASE_DEPOSIT_TO_OTHER, hash, value: '0x0', mint: '0x0', gas: '0x5208' } as const;
+    const kinds = (transaction: NodeTransaction, chainId: string) =>
+      outerTransfers({ ...block, transactions: [transaction] }, logs, profileOf(chainId)).transfers.map(
+        ({ kind }) => kind,
+      );
+    expect([kinds(listed, '137'), kinds(paid, '137'), kinds(listed, '1')]).toEqual([
+      ['erc20', 'native'],
+      ['erc20'],
+      ['erc20'],
+    ]);
+  });
+});
+
+describe('payments in coins on zkSync', () => {
+  it('Era: 0x835ac2ec…49a29 pays a contract, which passes coins on, and each payment is one event', () => {
+    const { transactionHash, from, to, blockHash, logs, logsBloom } = ZKSYNC_PAYMENT;
+    expect(proveLogs(blockOf([], { logsBloom: logsBloom! }), logs)).toBe('proven');
+    const [fee, paid, refund] = [logs[0]!, logs[1]!, logs.at(-1)!].map(({ data }) => BigInt(data)) as [
+      bigint,
+      bigint,
+      bigint,
+    ];
+    // The first payment is what the transaction itself carries, which the record lacks.
+    const transaction: NodeTransaction = {
+      hash: transactionHash,
+      from,
+      to,
+      value: `0x${paid.toString(16)}`,
+      nonce: '0x0',
+      gas: '0x0',
+      blockHash,
+      blockNumber: '0xfdb944',
+    };
+    expect(gasOf(transaction, ZKSYNC_PAYMENT).gasFee).toBe((fee - refund).toString());
+    const [second, third] = [
+      '0x9b896c0e23220469c7ae69cb4bbae391eaa4c8da',
+      '0x042b8289c97896529ec2fe49ba1a8b9c956a86cc',
+    ];
+    expect(shown(outerTransfers(blockOf([transaction]), logs, profileOf('324')))).toEqual([
+      ['native', 'log:1', from, to, 344_464_906_174_152n],
+      ['erc20', 'log:2', from, ZERO, 10n ** 18n],
+      ['native', 'log:3', to, second, 319_464_906_174_152n],
+      ['native', 'log:4', second, third, 319_464_906_174_152n],
+    ]);
+    // Should the chain stop writing such logs, its transactions still show what they pay.
+    const [erc20] = logs.filter(({ logIndex }) => logIndex === '0x2');
+    expect(shown(outerTransfers(blockOf([transaction]), [erc20!], profileOf('324')))).toEqual([
+      ['native', 'transaction', from, to, paid],
+      ['erc20', 'log:2', from, ZERO, 10n ** 18n],
+    ]);
+  });
+});
+
+describe('wrapped coins', () => {
+  it.each([
+    ['OP Mainnet: 0x42074e22…990c4 wraps', OP_WRAP, '10', 34_500_000_000_000_000n],
+    ['Gnosis: 0x8cf8362f…dd0e8 wraps', GNOSIS_WRAP, '100', 103_000_000_000_000_000_000n],
+  ])('%s coins, which is a payment and a mint', (_what, { transaction, receipt }, chainId, amount) => {
+    expect(provenBytes(transaction)).toBeDefined();
+    expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom! }), receipt.logs)).toBe('proven');
+    const { from, to } = transaction;
+    expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf(chainId)))).toEqual([
+      ['native', 'transaction', from, to, amount],
+      ['erc20', `log:${Number(receipt.logs[0]!.logIndex)}`, ZERO, from, amount],
+    ]);
+  });
+
+  it('Gnosis: 0xa6af9ea7…f2369 unwraps coins, which is a burn', () => {
+    const { transaction, receipt } = GNOSIS_UNWRAP;
+    expect(provenBytes(transaction)).toBeDefined();
+    const amount = 555_374_747_825_771_664_891n;
+    expect(BigInt(slice(transaction.input!, 4))).toBe(amount);
+    expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf('100')))).toEqual([
+      ['erc20', 'log:51', transaction.from, ZERO, amount],
+    ]);
+  });
+});
+
+describe('transactions that a root leaves out', () => {
+  it('HyperEVM: a block is proven with and without the chain’s own transactions, but not without another', () => {
+    const { block, own } = HYPEREVM;
+    expect(proveTransactions(block)).toBe('proven');
+    expect(provenBytes(own)).toBeDefined();
+    expect(proveTransactions({ ...block, transactions: [own, ...block.transactions] })).toBe('proven');
+    expect(proveTransactions({ ...block, transactions: [own, block.transactions[0]!] })).toBe('contradicted');
   });
 });
 

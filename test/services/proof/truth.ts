@@ -101,7 +101,7 @@ export async function eventsOf(
     const block = await readBlock(clean, number);
     if (block.transactions.length === 0) continue;
     const outer = outerTransfers(block, (await readLogs(clean, block)).logs, profileOf(''));
-    const inner = innerTransfers(await coinMoves(clean, block), profileOf(''));
+    const inner = innerTransfers(await coinMoves(clean, block));
     const receipts = await rpc<{ transactionHash: string; status: Hex }[]>('eth_getBlockReceipts', [block.number]);
     const reverted = new Set(receipts.filter(({ status }) => status === '0x0').map((one) => one.transactionHash));
     for (const { txHash, place, from, to } of [...outer.transfers, ...inner.transfers]) {
