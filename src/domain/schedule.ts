@@ -104,3 +104,21 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
   // Bounded, so that nobody can hide an important alert behind a burst for long.
   return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
 }
+
+/**
+ * Why a channel's due alerts are posted now as a digest (null: one by one). `later`: those of a burst are collected until
+ * `gatheredUntil`. `hold`: why the alerts waited.
+ */
+export function digestReason(
+  hold: Hold | null,
+  gatheredUntil: number | null,
+  now: number,
+): DigestReason | null | 'later' {
+  if (hold !== null) return hold;
+  if (gatheredUntil === null) return null;
+  return gatheredUntil <= now ? 'burst' : 'later';
+}
+
+/** When a channel's next alerts are due; null: none wait. `heldUntil`: when the first held one is. */
+export const nextDueAt = (gatheredUntil: number | null, heldUntil: number | null): number | null =>
+  gatheredUntil === null ? heldUntil : Math.min(gatheredUntil, heldUntil ?? gatheredUntil);

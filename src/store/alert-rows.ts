@@ -1,5 +1,6 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
+import type { Hold } from '../domain/schedule.ts';
 import type { AlertStyle, Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Warning } from '../domain/warning.ts';
@@ -75,6 +76,16 @@ export function toAlert(
     isCataloged: Boolean(cataloged),
   };
 }
+
+/** The alerts of a channel that wait for the same reason. */
+export interface DueGroup {
+  hold: Hold | null;
+  waiting: number;
+  oldest: number;
+}
+
+/** Most alerts of one transaction in one message. */
+export const MOST_OF_ONE = 500;
 
 /** Keeps the order, but moves the alerts of each transaction behind its first one. */
 export function byTransaction(alerts: Alert[]): Alert[] {

@@ -74,10 +74,10 @@ export const toSubscription = (row: SubscriptionRow): Subscription => ({
 
 /** The names that a file sets for addresses (null: removes); no row removes a name that another one sets. */
 export function namesIn({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
-  const said = [...added, ...changed].flatMap(({ address, change: { label } }) =>
+  const own = [...added, ...changed].flatMap(({ address, change: { label } }) =>
     label === undefined ? [] : [[address, label] as const],
   );
-  const all = [...said, ...labels.map(({ address, name }) => [address, name] as const)];
+  const all = [...own, ...labels.map(({ address, name }) => [address, name] as const)];
   return new Map(all.toSorted(([, one], [, other]) => Number(one !== null) - Number(other !== null)));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { burstUntil, dueOf, quietUntil } from '../../src/domain/schedule.ts';
+import { burstUntil, digestReason, dueOf, nextDueAt, quietUntil } from '../../src/domain/schedule.ts';
 
 const at = (text: string) => Date.parse(text);
 const due = (digest: 'hourly' | 'daily' | null, quiet: string | null, zone: string | null, now: string) => {
@@ -66,19 +66,19 @@ describe('quiet hours', () => {
 describe('alerts of several subscriptions', () => {
   const now = at('2026-05-01T23:10Z');
   it('posts a shared alert at once if one of its subscriptions wants that', () => {
-    const rhythms = [
+    const schedules = [
       { digest: 'daily', quiet: null },
       { digest: null, quiet: null },
     ] as const;
-    expect(dueOf([...rhythms], null, now)).toEqual({ hold: null, dueAt: 0 });
+    expect(dueOf([...schedules], null, now)).toEqual({ hold: null, dueAt: 0 });
   });
 
   it('posts a shared alert as soon as the first of its subscriptions wants it', () => {
-    const rhythms = [
+    const schedules = [
       { digest: null, quiet: '22:00-07:00' },
       { digest: 'daily', quiet: null },
     ] as const;
-    expect(dueOf([...rhythms], null, now)).toEqual({ hold: 'daily', dueAt: at('2026-05-02T00:00Z') });
+    expect(dueOf([...schedules], null, now)).toEqual({ hold: 'daily', dueAt: at('2026-05-02T00:00Z') });
   });
 });
 
@@ -94,4 +94,20 @@ it('starts digests with more than 60 alerts, ten seconds after the last, until a
 it('doubles the time between the digests of a burst up to fifty seconds', () => {
   const after = (digests: number) => burstUntil({ alerts: 61, digests, lastAt: 0 }, 0);
   expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
+});
+
+it('posts held alerts as their digest, others at once, and those of a burst when it has been collected', () => {
+  expect(digestReason('daily', null, 5)).toBe('daily');
+  expect(digestReason(null, null, 5)).toBeNull();
+  expect([4, 5, 6].map((gatheredUntil) => digestReason(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
+});
+
+it('waits for the end of a burst or for the first held alert, whichever comes first', () => {
+  expect([nextDueAt(null, null), nextDueAt(null, 7), nextDueAt(5, null), nextDueAt(5, 7), nextDueAt(8, 7)]).toEqual([
+    null,
+    7,
+    5,
+    5,
+    7,
+  ]);
 });

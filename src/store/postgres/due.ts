@@ -7,21 +7,13 @@ import {
   BURST_WINDOW_MS,
   burstUntil,
   type DigestReason,
+  digestReason,
   type Hold,
+  nextDueAt,
 } from '../../domain/schedule.ts';
-import { byTransaction } from '../alert-rows.ts';
+import { byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';
-
-/** The alerts of a channel that wait for the same reason. */
-interface Group {
-  hold: Hold | null;
-  waiting: number;
-  oldest: number;
-}
-
-/** Most alerts of one transaction in one message. */
-const MOST_OF_ONE = 500;
 
 const DUE = "WHERE a.channel_id = $1 AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM $2 AND a.due_at <= $3";
 
@@ -56,30 +48,28 @@ export async function nextDue(
   now: number,
 ): Promise<DueAlerts | { until: number | null; burst: boolean }> {
   // Held alerts come first: they are older than later ones that were not held (due_at 0).
-  const due = await sql.get<Group>(
+  const due = await sql.get<DueGroup>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
      WHERE channel_id = $1 AND state = 'waiting' AND due_at <= $2
      GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
     channelId,
     now,
   );
-  const take = (reason: DigestReason | null) => takeGroup(sql, channelId, { ...options, now }, due!, reason);
-  if (due && due.hold !== null) return take(due.hold);
-  const gathered = due ? await gatheredUntil(sql, channelId, now) : null;
-  if (due && (gathered === null || gathered <= now)) return take(gathered === null ? null : 'burst');
+  const gathered = due?.hold === null ? await gatheredUntil(sql, channelId, now) : null;
+  const reason = due ? digestReason(due.hold, gathered, now) : 'later';
+  if (due && reason !== 'later') return takeGroup(sql, channelId, { ...options, now }, due, reason);
   const held = await sql.get<{ at: number | null }>(
     "SELECT min(due_at) AS at FROM alerts WHERE channel_id = $1 AND state = 'waiting' AND hold IS NOT NULL",
     channelId,
   );
-  const later = held!.at;
-  return { until: gathered === null ? later : Math.min(gathered, later ?? gathered), burst: gathered !== null };
+  return { until: nextDueAt(gathered, held!.at), burst: gathered !== null };
 }
 
 async function takeGroup(
   sql: Statements,
   channelId: string,
   { limit, alone, now }: { limit: number; alone: boolean; now: number },
-  { hold, waiting, oldest }: Group,
+  { hold, waiting, oldest }: DueGroup,
   reason: DigestReason | null,
 ): Promise<DueAlerts> {
   const first = await readAlerts(sql, `${DUE} ORDER BY a.due_at, a.id LIMIT $4`, channelId, hold, now, limit);

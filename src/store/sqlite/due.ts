@@ -8,26 +8,18 @@ import {
   BURST_WINDOW_MS,
   burstUntil,
   type DigestReason,
+  digestReason,
   type Hold,
+  nextDueAt,
 } from '../../domain/schedule.ts';
-import { ALERT_COLUMNS, type AlertRow, byTransaction } from '../alert-rows.ts';
+import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
 import { alertReader } from './alerts.ts';
-
-/** The alerts of a channel that wait for the same reason. */
-interface Group {
-  hold: Hold | null;
-  waiting: number;
-  oldest: number;
-}
-
-/** Most alerts of one transaction in one message. */
-const MOST_OF_ONE = 500;
 
 /** Finds the due alerts of a channel. */
 export function dueAlerts(db: Database) {
   const { claimed } = alertReader(db);
   // Held alerts come first: they are older than later ones that were not held (due_at 0).
-  const group = db.prepare<[string, number], Group>(
+  const group = db.prepare<[string, number], DueGroup>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
      WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
      GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
@@ -64,7 +56,7 @@ export function dueAlerts(db: Database) {
   }
 
   /** The `limit` oldest alerts of a group, with the others of their transactions. */
-  function together(channelId: string, { hold, waiting: all }: Group, now: number, limit: number): Alert[] {
+  function together(channelId: string, { hold, waiting: all }: DueGroup, now: number, limit: number): Alert[] {
     const oldest = read(channelId, hold, now, limit);
     if (oldest.length === all) return byTransaction(oldest);
     const known = new Set(oldest.map(({ id }) => id));
@@ -88,7 +80,7 @@ export function dueAlerts(db: Database) {
       { limit, alone }: { limit: number; alone: boolean },
       now: number,
     ): DueAlerts | { until: number | null; burst: boolean } {
-      const take = (of: Group, reason: DigestReason | null): DueAlerts => ({
+      const take = (of: DueGroup, reason: DigestReason | null): DueAlerts => ({
         alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
         waiting: of.waiting,
         oldest: of.oldest,
@@ -96,11 +88,10 @@ export function dueAlerts(db: Database) {
         reason,
       });
       const due = group.get(channelId, now);
-      if (due && due.hold !== null) return take(due, due.hold);
-      const gathered = due ? gatheredUntil(channelId, now) : null;
-      if (due && (gathered === null || gathered <= now)) return take(due, gathered === null ? null : 'burst');
-      const later = nextHeld.get(channelId)!.at;
-      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered), burst: gathered !== null };
+      const gathered = due?.hold === null ? gatheredUntil(channelId, now) : null;
+      const reason = due ? digestReason(due.hold, gathered, now) : 'later';
+      if (due && reason !== 'later') return take(due, reason);
+      return { until: nextDueAt(gathered, nextHeld.get(channelId)!.at), burst: gathered !== null };
     },
   };
 }
