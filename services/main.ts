@@ -1,14 +1,16 @@
 #!/usr/bin/env node
-import { pino } from 'pino';
-import { Misconfigured, readChainsFile, readConfig, readProjectsFile } from './config.ts';
-import { followProjects } from './projects.ts';
-import { type ChainOptions, SERVICE_NAMES, startServices } from './start.ts';
+import type { ChainOptions } from './start.ts';
 
 /** `npm run services`: environment → configuration → the three services, or the one that the first argument names. */
 
-// A signal during the start ends it cleanly, too.
+// A signal during the start ends it cleanly, too, also while the modules load: that takes longest.
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));
+const { pino } = await import('pino');
+const { Misconfigured, readChainsFile, readConfig, readProjectsFile } = await import('./config.ts');
+const { followProjects } = await import('./projects.ts');
+const { SERVICE_NAMES, startServices } = await import('./start.ts');
+if (stopping.signal.aborted) process.exit(0);
 
 // The state file contains receivers' tokens: only this user may read it.
 process.umask(0o077);

@@ -117,6 +117,21 @@ it('ends with 0 on SIGTERM while it still waits for its node', async () => {
   node.close();
 });
 
+it('ends with 0 on SIGTERM while its modules still load', async () => {
+  const preload = `import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (url.endsWith('/services/start.ts')) process.kill(process.pid, 'SIGTERM');
+        return next(url, context);
+      },
+    });`;
+  const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
+  const child = spawn(process.execPath, ['--import', hook, main], {
+    env: { ...bareEnvironment, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
+  });
+  expect(await ended(child)).toEqual({ code: 0, said: '' });
+});
+
 it('refuses an unknown service', async () => {
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
