@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { FillableDisk } from '../store/postgres/full-disk.ts';
 import type { PostgresServer } from '../store/postgres/server.ts';
 import { until } from '../until.ts';
 import type { Group, Member } from './group.ts';
@@ -48,6 +49,24 @@ export const FAULTS = {
     await server.start();
     await workerOf(group);
   },
+  /** The disk of Postgres is full for a while, and at least one process noticed. */
+  async fullDisk({ group, disk }: World): Promise<void> {
+    disk?.fill();
+    if (disk) await until('a process was refused because the disk is full', () => group.members.some(metFullDisk));
+    await wait(DOWN_MS);
+    disk?.free();
+    await workerOf(group);
+  },
+  /** Postgres cannot write its log because the disk is full, crashes, cannot recover, and is started again. */
+  async fullLog({ group, server, disk }: World): Promise<void> {
+    disk?.fill();
+    if (disk) await until('Postgres has stopped', () => isStoppedByItsLog(server));
+    else server.stop('immediate');
+    await wait(DOWN_MS);
+    disk?.free();
+    await server.start();
+    await workerOf(group);
+  },
   /** Every process is replaced by another one, one after the other. */
   async roll({ group }: World): Promise<void> {
     for (const member of group.members) {
@@ -65,6 +84,16 @@ export type Fault = keyof typeof FAULTS;
 interface World {
   group: Group;
   server: PostgresServer;
+  /** Null where none can be filled. */
+  disk: FillableDisk | null;
+}
+
+const metFullDisk = ({ log }: Member) => log().includes('No space left on device');
+
+/** Its log needs a new file, for which there is no space. */
+async function isStoppedByItsLog(server: PostgresServer): Promise<boolean> {
+  await server.switchLog().catch(() => undefined);
+  return !server.isRunning();
 }
 
 const ready = (member: Member) => until(`${member.name} can store deliveries again`, member.isReady);

@@ -5,7 +5,7 @@ import { trial } from './trial.ts';
 it.skipIf(isPostgresMissing())(
   'loses, doubles and disorders nothing when processes and Postgres fail',
   async () => {
-    const faults = ['killWorker', 'sleep', 'postgres', 'roll'] as const;
+    const faults = ['killWorker', 'sleep', 'postgres', 'fullDisk', 'fullLog', 'roll'] as const;
     // How long it takes is for `npm run test:processes`: this machine may be busy.
     const { acknowledged, shown, lost, doubled, disordered, problems } = await trial(faults, {
       everyMs: 1_000,

@@ -7,6 +7,7 @@ import { openPostgresStore } from '../../src/store/postgres/client.ts';
 import { countShown, linesOf } from '../crash/count.ts';
 import { type Sent, startSender } from '../crash/sender.ts';
 import { watchAddresses } from '../crash/watched.ts';
+import { createDisk } from '../store/postgres/full-disk.ts';
 import { startPostgres } from '../store/postgres/server.ts';
 import { FAULTS, type Fault, workerOf } from './faults.ts';
 import { type Group, startGroup } from './group.ts';
@@ -47,7 +48,9 @@ export async function trial(
 ): Promise<Verdict> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'processes-')), (path) => rmSync(path, { recursive: true }));
-  const server = stack.use(await startPostgres());
+  const disk = createDisk();
+  if (disk) stack.use(disk);
+  const server = stack.use(await startPostgres({}, null, disk?.environment));
   const database = await server.createDatabase();
   const discord = stack.adopt(await startDiscord({ limits: 'none' }), (one) => one.close());
   const watched = await watchAddresses(discord, await openPostgresStore(database));
@@ -70,7 +73,7 @@ export async function trial(
     await wait(everyMs);
     const begun = performance.now();
     idle.reset();
-    await FAULTS[fault]({ group, server });
+    await FAULTS[fault]({ group, server, disk });
     await workerOf(group);
     verdict.idleMs[fault] = Math.max(verdict.idleMs[fault] ?? 0, idle.longest());
     onFault(fault, idle.longest());

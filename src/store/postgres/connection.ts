@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { notLeader, toStoreError } from './errors.ts';
+import { createFailures, notLeader } from './errors.ts';
 import { provingTerm, type Term } from './leadership.ts';
 import { clientConfig } from './url.ts';
 
@@ -45,25 +45,31 @@ const IDLE_MS = 5_000;
 
 /** Opens connections to a database; none is made before the first statement. */
 export function connect(url: string): Connection {
-  const receiving = createPool(url, { max: 2, timeoutMs: TIMEOUTS.receive });
-  const writing = createPool(url, { max: 1, timeoutMs: TIMEOUTS.write });
-  const reading = createPool(url, { max: 4, timeoutMs: TIMEOUTS.read });
+  const failures = createFailures();
+  const create = (max: number, timeoutMs: number): Pool => ({ pool: createPool(url, { max, timeoutMs }), failures });
+  const receiving = create(2, TIMEOUTS.receive);
+  const writing = create(1, TIMEOUTS.write);
+  const reading = create(4, TIMEOUTS.read);
   const reads: Statements = {
     all: (sql, ...values) => withClient(reading, (statements) => statements.all(sql, ...values)),
     get: (sql, ...values) => withClient(reading, (statements) => statements.get(sql, ...values)),
     run: (sql, ...values) => withClient(reading, (statements) => statements.run(sql, ...values)),
   };
   const durations = measure();
+  const wrote = <T>(result: T): T => {
+    failures.wrote();
+    return result;
+  };
   const open = (term: Term | null): Connection => ({
     reads,
     read: (work) => transaction(reading, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
-    write: (work) => transaction(writing, beginWriting('BEGIN', term), work, term !== null),
-    writeUnsynced: (work) => transaction(writing, beginWriting(UNSYNCED, term), work, term !== null),
-    receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)),
+    write: (work) => transaction(writing, beginWriting('BEGIN', term), work, term !== null).then(wrote),
+    writeUnsynced: (work) => transaction(writing, beginWriting(UNSYNCED, term), work, term !== null).then(wrote),
+    receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)).then(wrote),
     receiveMs: durations.last,
     during: open,
     async close() {
-      await Promise.all([receiving.end(), writing.end(), reading.end()]);
+      await Promise.all([receiving, writing, reading].map(({ pool }) => pool.end()));
     },
   });
   return open(null);
@@ -92,7 +98,13 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   return pool;
 }
 
-async function withClient<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
+/** Connections, and what words their failures. */
+interface Pool {
+  pool: pg.Pool;
+  failures: ReturnType<typeof createFailures>;
+}
+
+async function withClient<T>({ pool, failures }: Pool, work: Work<T>): Promise<T> {
   let client: pg.PoolClient | null = null;
   try {
     client = await pool.connect();
@@ -100,7 +112,7 @@ async function withClient<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
     client.release();
     return result;
   } catch (error) {
-    const failure = toStoreError(error);
+    const failure = failures.word(error);
     // After anything but a refused statement, the connection's state is unknown or its server is the wrong one.
     client?.release(failure.isRefusal ? undefined : true);
     throw failure.error;
@@ -108,7 +120,7 @@ async function withClient<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
 }
 
 /** `proves`: what begins it has to return a row. */
-function transaction<T>(pool: pg.Pool, begin: string, work: Work<T>, proves = false): Promise<T> {
+function transaction<T>(pool: Pool, begin: string, work: Work<T>, proves = false): Promise<T> {
   return withClient(pool, async (statements) => {
     try {
       const begun = await statements.run(begin);

@@ -10,16 +10,45 @@ const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not
 /** Errors of a connection, and of a server that stops, starts, or is a replica: another connection may work. */
 const CONNECTION = /^(08|57P|25006|53300)/;
 
+const DISK_FULL = '53100';
+
+interface Failure {
+  error: unknown;
+  isRefusal: boolean;
+}
+
+/** Words the failures of calls to one server, which cannot say any more that its disk was full when it is away. */
+export function createFailures() {
+  let full: string | null = null;
+  return {
+    /** {@link toStoreError}, with what was known before. */
+    word(error: unknown): Failure {
+      const failure = toStoreError(error);
+      if (isServerError(error) && error.code === DISK_FULL) full = error.message;
+      if (full === null || failure.isRefusal || !(failure.error instanceof StoreError)) return failure;
+      const { message, code } = failure.error;
+      const known = `${message.replace(/\.$/, '')}; before that, its disk was full: ${full}`;
+      return { ...failure, error: new StoreError(known, code) };
+    },
+    /** Something was written: there is space. */
+    wrote(): void {
+      full = null;
+    },
+  };
+}
+
 /**
  * The `StoreError` for what a call failed with; `isRefusal`: the server refused a statement, and the connection works. A
  * code is `POSTGRES_` with the SQLSTATE, or `POSTGRES_TLS`, or `POSTGRES_UNREACHABLE`.
  */
-export function toStoreError(error: unknown): { error: unknown; isRefusal: boolean } {
+export function toStoreError(error: unknown): Failure {
   if (!(error instanceof Error) || error instanceof StoreError) return { error, isRefusal: true };
-  const { code, message, severity } = error as Error & { code?: string; severity?: string };
-  if (severity !== undefined && code !== undefined) {
-    return { error: new StoreError(message, `POSTGRES_${code}`), isRefusal: !CONNECTION.test(code) };
+  if (isServerError(error)) {
+    const { code, message } = error;
+    const text = code === DISK_FULL ? `The disk of the database server is full: ${message}` : message;
+    return { error: new StoreError(text, `POSTGRES_${code}`), isRefusal: !CONNECTION.test(code) };
   }
+  const { code, message } = error as Error & { code?: string };
   if (TLS.test(code ?? '') || TLS.test(message))
     return { error: new StoreError(message, 'POSTGRES_TLS'), isRefusal: false };
   if (isConnectionError(code, message)) {
@@ -32,6 +61,9 @@ export function toStoreError(error: unknown): { error: unknown; isRefusal: boole
   // A bug of ours, or an outcome thrown to roll back: the transaction is over, and the connection works.
   return { error, isRefusal: true };
 }
+
+const isServerError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && 'severity' in error && 'code' in error && error.code !== undefined;
 
 /** pg's own messages have no code. */
 const isConnectionError = (code: string | undefined, message: string): boolean =>

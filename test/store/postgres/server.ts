@@ -11,7 +11,11 @@ export interface PostgresServer {
   /** Creates an empty database; returns its URL. */
   createDatabase(): Promise<string>;
   port: number;
+  /** False once it stopped or gave up. */
+  isRunning(): boolean;
   start(): Promise<void>;
+  /** Lets its write-ahead log go on in a new file, and waits until it is used; rejects when there is no space for it. */
+  switchLog(): Promise<void>;
   /** `immediate`: like a crash. */
   stop(how?: 'fast' | 'immediate'): void;
   /** Ends it and removes its folder. */
@@ -34,6 +38,7 @@ export function isPostgresMissing(): boolean {
 export async function startPostgres(
   settings: Record<string, string> = {},
   tls: { cert: string; key: string } | null = null,
+  environment: Record<string, string> = {},
 ): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error('There is no Postgres here. On Debian: apt-get install postgresql');
@@ -69,7 +74,7 @@ export async function startPostgres(
 
   async function start(): Promise<void> {
     const [command, ...rest] = [...asUser, join(programs!, 'postgres'), '-D', data, ...options];
-    spawn(command!, rest, { cwd: folder, stdio: 'ignore' });
+    spawn(command!, rest, { cwd: folder, stdio: 'ignore', env: { ...process.env, ...environment } });
     // It accepts connections once it has recovered.
     for (;;) {
       const failure = await admin((client) => client.query('SELECT 1')).then(
@@ -81,19 +86,22 @@ export async function startPostgres(
   }
 
   const stop = (how: 'fast' | 'immediate' = 'fast') => run('pg_ctl', 'stop', '-D', data, '-m', how, '-w');
+  const isRunning = () => existsSync(join(data, 'postmaster.pid'));
   await start();
   let databases = 0;
   return {
     port,
+    isRunning,
     start,
     stop,
+    switchLog: () => admin(async (client) => void (await client.query('SELECT pg_switch_wal(); CHECKPOINT'))),
     async createDatabase() {
       const name = `test_${++databases}`;
       await admin((client) => client.query(`CREATE DATABASE ${name}`));
       return `postgres://ledgerbell@127.0.0.1:${port}/${name}`;
     },
     async [Symbol.asyncDispose]() {
-      if (existsSync(join(data, 'postmaster.pid'))) stop('immediate');
+      if (isRunning()) stop('immediate');
       rmSync(folder, { recursive: true, force: true });
     },
   };
