@@ -42,7 +42,6 @@ program
   .command('start')
   .description('run the bot, as npm start does, until SIGTERM or Ctrl-C')
   .addHelpText('after', examples('ledgerbell -- start'))
-
   .action(async () => void (await import('./main.ts')));
 
 program

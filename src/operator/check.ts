@@ -2,7 +2,6 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { REST } from 'discord.js';
 import { type Config, databaseFile } from '../config.ts';
-import { reasonOf } from '../discord/client.ts';
 import { invitation } from '../discord/invitation.ts';
 import type { UNREACHABLE } from '../domain/reachability.ts';
 import { parseAddress } from '../domain/typed-address.ts';
@@ -12,7 +11,7 @@ import { examine } from '../store/sqlite/examine.ts';
 import { createDiscovery } from '../upstream/discovery.ts';
 import { createExplorer } from '../upstream/explorer.ts';
 import { createNotification } from '../upstream/notification.ts';
-import { openRest, readApplication } from './discord.ts';
+import { discordFault, openRest, readApplication } from './discord.ts';
 
 /** `ledgerbell check`: everything that an operator could have wrong, each with a verdict and what to do. */
 
@@ -125,20 +124,7 @@ async function checkDiscord(rest: REST): Promise<Check> {
       found: `the token is ${called}'s${where}; no privileged intent is needed. Invitation: ${invitation(id)}`,
     };
   } catch (error) {
-    if ((error as { status?: number }).status === 401) {
-      return {
-        name,
-        verdict: 'fault',
-        found: 'Discord refuses the token',
-        todo: 'Set DISCORD_TOKEN to the bot token from the Discord developer portal.',
-      };
-    }
-    return {
-      name,
-      verdict: 'fault',
-      found: `no answer: ${reasonOf(error)}`,
-      todo: 'Check that this machine reaches DISCORD_API_URL.',
-    };
+    return { name, verdict: 'fault', ...discordFault(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { commands } from '../../commands/index.ts';
 import { registerCommands } from '../discord/register.ts';
-import { type DiscordAccess, openRest, readApplication } from './discord.ts';
+import { type DiscordAccess, discordFault, openRest, readApplication } from './discord.ts';
 
 /** Every command that people can type or pick, with its description. */
 export function listCommands(): string {
@@ -14,12 +14,17 @@ export function listCommands(): string {
     .join('\n');
 }
 
-/** Registers the commands for every server, as each start of the bot does; returns what to print. */
+/** Registers the commands for every server, as each start of the bot does; returns what to print, throws what to do. */
 export async function register(access: DiscordAccess): Promise<string> {
   const rest = openRest(access);
-  const { id, name } = await readApplication(rest);
-  const outcome = await registerCommands(rest, id, commands);
-  return outcome === 'unchanged'
-    ? `${name} already has these ${commands.length} commands.`
-    : `Registered ${commands.length} commands for ${name}.`;
+  try {
+    const { id, name } = await readApplication(rest);
+    const outcome = await registerCommands(rest, id, commands);
+    return outcome === 'unchanged'
+      ? `${name} already has these ${commands.length} commands.`
+      : `Registered ${commands.length} commands for ${name}.`;
+  } catch (error) {
+    const { found, todo } = discordFault(error);
+    throw new Error(`${found}. ${todo}`);
+  }
 }

@@ -1,4 +1,5 @@
 import { REST } from 'discord.js';
+import { reasonOf } from '../discord/client.ts';
 import { makeRequest } from '../discord/request.ts';
 
 /** What the operator's commands need to ask Discord. */
@@ -24,3 +25,13 @@ export interface Application {
 /** Asks Discord whose token this is; throws the library's error when Discord refuses it. */
 export const readApplication = async (rest: REST): Promise<Application> =>
   (await rest.get('/applications/@me')) as Application;
+
+/** What an error of these requests means for the operator, and what to do. */
+export function discordFault(error: unknown): { found: string; todo: string } {
+  return (error as { status?: number }).status === 401
+    ? {
+        found: 'Discord refuses the token',
+        todo: 'Set DISCORD_TOKEN to the bot token from the Discord developer portal.',
+      }
+    : { found: `Discord cannot be used: ${reasonOf(error)}`, todo: 'Check that this machine reaches DISCORD_API_URL.' };
+}

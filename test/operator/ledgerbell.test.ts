@@ -122,6 +122,20 @@ describe('ledgerbell commands', () => {
     expect((await ledgerbell(['commands', 'register'])).stdout).toMatch(/ already has these \d+ commands\.\n$/);
   });
 
+  it('shows what to do when Discord refuses the token or cannot be reached', async () => {
+    const refused = await ledgerbell(['commands', 'register'], { DISCORD_TOKEN: 'a-token-that-is-wrong' });
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'Discord refuses the token. Set DISCORD_TOKEN to the bot token from the Discord developer portal.\n',
+    });
+    const away = await ledgerbell(['commands', 'register'], { DISCORD_API_URL: 'http://127.0.0.1:1/api' });
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/ECONNREFUSED.*\. Check that this machine reaches DISCORD_API_URL\.\n$/),
+    });
+  });
+
   it('lists what people can type', async () => {
     expect((await ledgerbell(['commands', 'list'])).stdout).toMatch(/^\/subscription +\S/m);
   });
