@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { QuotaLimits } from './domain/quota.ts';
 import { SIGNING_SECRET } from './domain/signing.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError, UserError } from './errors.ts';
 
 /** IPs and CIDR ranges, as text and as a list to check against. */
 export interface AddressList {
@@ -245,9 +245,15 @@ export const quotaLimits = (config: Config): QuotaLimits => ({
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
-/** The same, for tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
-export const readDatabaseFile = (environment: Environment): string =>
-  databaseFile({ DATABASE_URL: readDatabaseUrl(environment.DATABASE_URL, 'DATABASE_URL') });
+/** The same, for tools that work on files and need nothing else; throws when it is wrong or a Postgres. */
+export function readDatabaseFile(environment: Environment): string {
+  const url = readDatabaseUrl(environment.DATABASE_URL, 'DATABASE_URL');
+  if (!isPostgres(url)) return databaseFile({ DATABASE_URL: url });
+  throw new UserError(
+    'DATABASE_URL names a Postgres, and this command is for SQLite files. Use the tools of Postgres, such as pg_dump and ' +
+      'pg_restore, or the backups of its provider.',
+  );
+}
 
 /** A database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
 export function readDatabaseUrl(url: string | undefined, name: string): string {

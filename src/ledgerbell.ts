@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
+import { databaseFile, isPostgres, readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
 import { ConfigError, toolWords } from './errors.ts';
 import { backupTo } from './operator/backup.ts';
 import { discard, list, replay, show, withDeadLetters } from './operator/deadletters.ts';
@@ -14,6 +14,11 @@ const EX_CONFIG = 78;
 /** The database of the running command, for error messages. */
 let file = '';
 const database = () => (file = readDatabaseFile(process.env));
+function databaseUrl(): string {
+  const url = readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
+  if (!isPostgres(url)) file = databaseFile({ DATABASE_URL: url });
+  return url;
+}
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 /** What a command's `--help` shows below the options. */
 const examples = (...lines: string[]) => `
@@ -125,28 +130,28 @@ deadLetters
   .command('list')
   .description('list all of them')
   .addHelpText('after', examples('deadletters -- list'))
-  .action(() => print(withDeadLetters(database(), list)));
+  .action(async () => print(await withDeadLetters(databaseUrl(), list)));
 
 deadLetters
   .command('show')
   .description('show one of them, with its bytes')
   .argument('<id>', 'an ID such as d12 or q3')
   .addHelpText('after', examples('deadletters -- show q3'))
-  .action((id: string) => print(withDeadLetters(database(), (store) => show(store, id))));
+  .action(async (id: string) => print(await withDeadLetters(databaseUrl(), (store) => show(store, id))));
 
 deadLetters
   .command('replay')
   .description('retry these; a running bot does it within a minute')
   .argument('<ids...>', 'IDs such as d12 or q3, or: all')
   .addHelpText('after', examples('deadletters -- replay d12 q3', 'deadletters -- replay all'))
-  .action((ids: string[]) => print(withDeadLetters(database(), (store) => replay(store, ids))));
+  .action(async (ids: string[]) => print(await withDeadLetters(databaseUrl(), (store) => replay(store, ids))));
 
 deadLetters
   .command('discard')
   .description('delete these permanently')
   .argument('<ids...>', 'IDs; or: all (every delivery that could not be read); or: channel <channel ID>')
   .addHelpText('after', examples('deadletters -- discard d12 q3', 'deadletters -- discard channel 123456789012345678'))
-  .action((ids: string[]) => print(withDeadLetters(database(), (store) => discard(store, ids))));
+  .action(async (ids: string[]) => print(await withDeadLetters(databaseUrl(), (store) => discard(store, ids))));
 
 // A backup contains receiver tokens, so only this user may read it, as with the bot's own files.
 process.umask(0o077);

@@ -1,12 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { REST } from 'discord.js';
-import { type Config, databaseFile } from '../config.ts';
+import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { invitation } from '../discord/invitation.ts';
 import type { UNREACHABLE } from '../domain/reachability.ts';
 import { parseAddress } from '../domain/typed-address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { probeReceiver } from '../receiver/probe.ts';
+import * as postgres from '../store/postgres/beside.ts';
+import { shownUrl } from '../store/postgres/url.ts';
 import { examine } from '../store/sqlite/examine.ts';
 import { createDiscovery } from '../upstream/discovery.ts';
 import { createExplorer } from '../upstream/explorer.ts';
@@ -38,7 +40,7 @@ export async function checkAll(config: Config): Promise<Check[]> {
   return [
     { name: 'Configuration', verdict: 'fine', found: 'every value can be read' },
     ...(await Promise.all([
-      checkDatabase(databaseFile(config)),
+      isPostgres(config.DATABASE_URL) ? checkPostgres(config.DATABASE_URL) : checkFile(databaseFile(config)),
       checkDiscord(openRest(config)),
       checkNotification(config),
       checkExplorer(config),
@@ -59,7 +61,38 @@ export function render(checks: readonly Check[]): string {
   return [...lines, '', summary].join('\n');
 }
 
-async function checkDatabase(file: string): Promise<Check> {
+async function checkPostgres(url: string): Promise<Check> {
+  const name = 'Database';
+  const shown = shownUrl(url);
+  try {
+    const { server, schema, newest, isWorking } = await postgres.examine(url);
+    const words = `${shown}, Postgres ${server}, ${isWorking ? 'a process works on it' : 'no process works on it'}`;
+    if (schema === 0)
+      return {
+        name,
+        verdict: 'warning',
+        found: `${shown}, Postgres ${server}, has no tables; the first start creates them`,
+        todo: 'Expected some? Set the right database in DATABASE_URL.',
+      };
+    if (schema > newest)
+      return {
+        name,
+        verdict: 'fault',
+        found: `${words}, schema ${schema}`,
+        todo: `This version knows schemas up to ${newest}: use the newer version that wrote the database.`,
+      };
+    return { name, verdict: 'fine', found: `${words}, schema ${schema}` };
+  } catch (error) {
+    return {
+      name,
+      verdict: 'fault',
+      found: `${shown}: ${(error as Error).message}`,
+      todo: 'Check that Postgres runs, that this machine reaches it, and the name and password in DATABASE_URL.',
+    };
+  }
+}
+
+async function checkFile(file: string): Promise<Check> {
   const name = 'Database';
   const found = examine(file);
   switch (found.status) {

@@ -1,12 +1,15 @@
+import { databaseFile, isPostgres } from '../config.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import { UserError } from '../errors.ts';
+import * as postgres from '../store/postgres/beside.ts';
 import { openBeside } from '../store/sqlite/database.ts';
 import { openTables } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 
 /** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
 
-/** The groups of the database that the commands act on. */
-export type DeadLetterStore = Pick<ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
+/** The groups of the database that the commands act on. Those of SQLite return at once. */
+export type DeadLetterStore = Pick<Store | ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
 
 /** Escapes what a terminal would not show unchanged: control characters, direction marks and broken UTF-8. */
 function safe(bytes: Uint8Array | string): string {
@@ -36,14 +39,16 @@ function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): s
 }
 
 /** Lists all of them, one per line. */
-export function list({ deadLetters, quarantine }: DeadLetterStore): string {
-  const letters = deadLetters.list(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
-    const what = isChange ? 'change of a sent message: ' : '';
-    return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
-  });
-  const kept = quarantine
-    .list()
-    .map((one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`);
+export async function list({ deadLetters, quarantine }: DeadLetterStore): Promise<string> {
+  const letters = (await deadLetters.list(Number.MAX_SAFE_INTEGER)).map(
+    ({ id, at: time, channelId, reason, isChange }) => {
+      const what = isChange ? 'change of a sent message: ' : '';
+      return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
+    },
+  );
+  const kept = (await quarantine.list()).map(
+    (one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`,
+  );
   return [
     `Dead letters (alerts that could not be sent): ${letters.length}`,
     ...letters,
@@ -53,10 +58,10 @@ export function list({ deadLetters, quarantine }: DeadLetterStore): string {
 }
 
 /** Shows one of them with its bytes. */
-export function show({ deadLetters, quarantine }: DeadLetterStore, id: string): string {
+export async function show({ deadLetters, quarantine }: DeadLetterStore, id: string): Promise<string> {
   const { letter, number } = parse(id);
   if (letter === 'd') {
-    const found = deadLetters.get(number);
+    const found = await deadLetters.get(number);
     if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
     return [
       `${id}: ${found.isChange ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,
@@ -67,7 +72,7 @@ export function show({ deadLetters, quarantine }: DeadLetterStore, id: string): 
       `message  ${found.payload === null ? 'never rendered, or part of a digest' : safe(found.payload)}`,
     ].join('\n');
   }
-  const found = quarantine.get(number);
+  const found = await quarantine.get(number);
   if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
   return [
     `${id}: a delivery that could not be read`,
@@ -82,13 +87,20 @@ export function show({ deadLetters, quarantine }: DeadLetterStore, id: string): 
 const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
 
 /** Runs an action on each ID and returns their names. Does nothing if one is not an ID or does not exist. */
-function each({ deadLetters, quarantine }: DeadLetterStore, ids: string[], act: (id: Id) => boolean): string {
+async function each(
+  { deadLetters, quarantine }: DeadLetterStore,
+  ids: string[],
+  act: (id: Id) => boolean | Promise<boolean>,
+): Promise<string> {
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
-  const missing = all.filter(({ letter, number }) => !(letter === 'd' ? deadLetters.get : quarantine.get)(number));
+  const missing: typeof all = [];
+  for (const one of all)
+    if (!(await (one.letter === 'd' ? deadLetters : quarantine).get(one.number))) missing.push(one);
   if (missing.length > 0) {
     throw new UserError(`There is no ${namesOf(missing)}. To list all, run: npm run deadletters -- list`);
   }
-  const done = all.filter(act);
+  const done: typeof all = [];
+  for (const one of all) if (await act(one)) done.push(one);
   const left = all.filter((one) => !done.includes(one));
   const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
   if (left.length > 0) {
@@ -100,35 +112,36 @@ function each({ deadLetters, quarantine }: DeadLetterStore, ids: string[], act: 
 }
 
 /** Queues the given IDs, or `all`, to be tried again. */
-export function replay(store: DeadLetterStore, ids: string[]): string {
+export async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
   const now = Date.now();
   if (ids.join() !== 'all') {
     const { deadLetters, quarantine } = store;
-    const again = each(store, ids, ({ letter, number }) =>
+    const again = await each(store, ids, ({ letter, number }) =>
       letter === 'd' ? deadLetters.replay(number, now) : quarantine.replay(number),
     );
     return `${again} queued again; a running bot retries within a minute.`;
   }
-  const dead = store.deadLetters.list(Number.MAX_SAFE_INTEGER);
-  const letters = dead.filter(({ id }) => store.deadLetters.replay(id, now));
-  const kept = store.quarantine.replayAll();
-  return `${letters.length} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
+  let letters = 0;
+  for (const { id } of await store.deadLetters.list(Number.MAX_SAFE_INTEGER))
+    if (await store.deadLetters.replay(id, now)) letters++;
+  const kept = await store.quarantine.replayAll();
+  return `${letters} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
 }
 
 /** Deletes the given IDs, or every unreadable delivery with `all`. */
-export function discard(store: DeadLetterStore, ids: string[]): string {
+export async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = Date.now();
   if (ids.join() === 'all') {
-    return `${quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
+    return `${await quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
   }
   if (ids[0] === 'channel') {
     const [, channel = '', ...more] = ids;
     if (!/^\d{1,20}$/.test(channel) || more.length > 0)
       throw new UserError('Specify one channel ID: npm run deadletters -- discard channel 123456789012345678');
-    return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
+    return `${await deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
   }
-  const gone = each(store, ids, ({ letter, number }) =>
+  const gone = await each(store, ids, ({ letter, number }) =>
     letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),
   );
   return `${gone} deleted.`;
@@ -145,12 +158,22 @@ function parse(id: string): Id {
   return { letter: found[1]!, number: Number(found[2]) };
 }
 
-/** Opens the database, also beside a running bot, for one action; throws when it cannot be used. */
-export function withDeadLetters<Result>(file: string, act: (store: DeadLetterStore) => Result): Result {
-  const db = openBeside(file);
+/** Opens the database at a URL, also beside running bots, for one action; rejects when it cannot be used. */
+export async function withDeadLetters<Result>(
+  url: string,
+  act: (store: DeadLetterStore) => Promise<Result>,
+): Promise<Result> {
+  const { store, close } = isPostgres(url)
+    ? await postgres.openBeside(url)
+    : openFile(databaseFile({ DATABASE_URL: url }));
   try {
-    return act(openTables(db));
+    return await act(store);
   } finally {
-    db.close();
+    await close();
   }
+}
+
+function openFile(file: string): { store: DeadLetterStore; close(): Promise<void> } {
+  const db = openBeside(file);
+  return { store: openTables(db), close: async () => void db.close() };
 }

@@ -21,8 +21,11 @@ const HANDOVER_MS = 10 * SECOND;
 /** The notice that the lock is free. */
 const FREE = 'free';
 
-const HELD = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND (classid, objid, objsubid) = (0, ${LEADER_LOCK}, 1)
-  AND pid = pg_backend_pid() AND granted`;
+/** The session of the process that works, in a row; no row: none works. */
+export const WORKING = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+  AND (classid, objid, objsubid) = (0, ${LEADER_LOCK}, 1)
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+const HELD = `${WORKING} AND pid = pg_backend_pid()`;
 /** Takes the lock if it is free and this session does not hold it yet. Returns a row if the session holds it then. */
 const LOCK = `SELECT pg_try_advisory_lock(${LEADER_LOCK}) WHERE NOT EXISTS (${HELD}); ${HELD}`;
 

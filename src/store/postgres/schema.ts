@@ -170,7 +170,7 @@ export async function migrate(
 }
 
 /** The schema's version; 0: there are no tables yet. */
-async function versionOf(sql: Statements): Promise<number> {
+export async function versionOf(sql: Statements): Promise<number> {
   const found = await sql.get<{ found: string | null }>("SELECT to_regclass('meta')::text AS found");
   if (!found?.found) return 0;
   const row = await sql.get<{ value: string }>("SELECT value FROM meta WHERE key = 'schema-version'");
