@@ -48,11 +48,11 @@ const csvButton: Button<Needs> = {
   answer: 'reply',
   async press(interaction, [period, address], context) {
     const { t } = context;
-    const asked = await ask(interaction, context, address ?? '', periodOf(period));
+    const query = await ask(interaction, context, address ?? '', periodOf(period));
     const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
-      readActivityFile(context, asked.request),
+      readActivityFile(context, query.request),
     );
-    const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
+    const words = { name: query.name, period: t(`activity.period.${query.period}`) };
     const lines = [
       t('activity.file', words),
       ...(left > 0 ? [t('activity.fileLeft', { count: left })] : []),
@@ -60,7 +60,7 @@ const csvButton: Button<Needs> = {
     ];
     return {
       content: lines.join('\n'),
-      files: [{ name: `activity-${asked.period}.csv`, data: csv }],
+      files: [{ name: `activity-${query.period}.csv`, data: csv }],
     };
   },
 };
@@ -102,11 +102,11 @@ async function show(
   typed: string,
   period: PeriodName,
 ): Promise<Reply> {
-  const asked = await ask(interaction, context, typed, period);
+  const query = await ask(interaction, context, typed, period);
   const { guildId } = interaction;
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   return context.guildQueue.run(guildId, 'read', async () =>
-    report(await readActivity(context, asked.request), asked, guildId, {
+    report(await readActivity(context, query.request), query, guildId, {
       ...context,
       cataloged: catalogedAmong(await context.tokens.known(guildId)),
     }),

@@ -74,11 +74,11 @@ function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
 export const drop: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [text, asked], context) {
+  async press(interaction, [text, expected], context) {
     const { labels, settings, onRelabeled, t } = context;
     const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
     // It may have been renamed since the question.
-    if (found && fingerprint(found.name) !== asked) return askToRemove(found, context);
+    if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
     const name = found ? await labels.remove(interaction.guildId, found.address) : null;
     if (!found || name === null) throw new UserError(t('label.removedGone'));
     const { address } = found;

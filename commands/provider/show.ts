@@ -102,8 +102,8 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       // 80 characters fit. The host must be fully visible.
       const host = url.hostname.slice(-50);
       // A label that contains another host would be read before the real one, which a phone may cut off.
-      const said = looksLikeLink(label) ? null : plainText(label);
-      const name = (said ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
+      const shown = looksLikeLink(label) ? null : plainText(label);
+      const name = (shown ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
       found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }

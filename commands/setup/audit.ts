@@ -12,19 +12,19 @@ const PER_PAGE = 8;
 const LONGEST_DETAIL = 220;
 
 /** `/setup audit`, and its pages, counted from 0: who changed what, latest first. */
-export async function audit(interaction: CommandUse | ButtonUse, context: Needs, wanted = 0): Promise<Reply> {
+export async function audit(interaction: CommandUse | ButtonUse, context: Needs, page = 0): Promise<Reply> {
   const { t } = context;
-  const asked = Math.max(0, Math.trunc(wanted) || 0);
-  const { total, entries } = await context.audit.page(interaction.guildId, asked * PER_PAGE, PER_PAGE);
+  const index = Math.max(0, Math.trunc(page) || 0);
+  const { total, entries } = await context.audit.page(interaction.guildId, index * PER_PAGE, PER_PAGE);
   if (total === 0) return note('info', t('setup.audit.none'), [t('setup.audit.kept')]);
   const pages = Math.ceil(total / PER_PAGE);
-  if (asked >= pages) return audit(interaction, context, pages - 1);
+  if (index >= pages) return audit(interaction, context, pages - 1);
   const isWhole = hasManageServer(interaction);
   const lines = entries.flatMap((entry) => linesOf(entry, isWhole, context));
-  const buttons = pager(t, asked, pages, (to) => `setup:audit:${to}`);
-  const page = pages > 1 ? `${t('reply.page', { page: asked + 1, pages })} · ` : '';
+  const buttons = pager(t, index, pages, (to) => `setup:audit:${to}`);
+  const position = pages > 1 ? `${t('reply.page', { page: index + 1, pages })} · ` : '';
   return note('info', t('setup.audit.title', { count: total }), lines, {
-    footer: { text: `${page}${t('setup.audit.kept')}` },
+    footer: { text: `${position}${t('setup.audit.kept')}` },
     components: buttons.length > 0 ? [row(...buttons)] : [],
   });
 }

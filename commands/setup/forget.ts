@@ -39,10 +39,10 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 const eraseButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [asked], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
+  async press(interaction, [askedAt], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
     requireManageServer(interaction, t);
     const { guildId } = interaction;
-    if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
+    if (!(now() - Number(askedAt) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await metrics.stored(guildId);
     // Each erasure reads all past alerts, in steps between which deliveries are stored.
     await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));

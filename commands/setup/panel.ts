@@ -140,13 +140,13 @@ async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
 const revokedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [asked], context) {
+  async press(interaction, [expected], context) {
     const { t, receiver } = context;
     requireManageServer(interaction, t);
     const { scope } = await managed(context, interaction.guildId);
     const { retiring } = receiver.urls(scope);
     // The old URL may be a different one since the question.
-    if (retiring !== null && fingerprint(retiring) !== asked) return askToRevoke(context, interaction.guildId);
+    if (retiring !== null && fingerprint(retiring) !== expected) return askToRevoke(context, interaction.guildId);
     if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
     await record(interaction, context, 'setup.receiver.revoke', { scope });
     return panel(interaction, context, t('setup.project.revoked'));
@@ -168,24 +168,24 @@ async function storedBy({ t, storedProjects }: Needs, guildId: string): Promise<
 
 function askToRemove({ t }: Needs, stored: StoredProject): Reply {
   const buttons = row(
-    press(t('setup.project.removeConfirm'), `setup:removed:${markOfProject(stored)}`, ButtonStyle.Danger),
+    press(t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`, ButtonStyle.Danger),
     press(t('setup.project.keep'), 'setup:kept'),
   );
   const lines = [inCode(stored.projectId, '?', ID_LONGEST), t('setup.project.removeText')];
   return note('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
 }
 
-const markOfProject = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
+const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
 
 /** `setup:removed:<fingerprint of the project>` */
 const removedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [asked], context) {
+  async press(interaction, [expected], context) {
     const { t, projects } = context;
     const stored = await storedBy(context, interaction.guildId);
     // Another project may have been stored since the question.
-    if (markOfProject(stored) !== asked) return askToRemove(context, stored);
+    if (fingerprintOf(stored) !== expected) return askToRemove(context, stored);
     if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
     await context.guilds.changeSettings(interaction.guildId, { webhook: null });
     await record(interaction, context, 'setup.project.remove', { project: stored.projectId });

@@ -85,10 +85,10 @@ function settingsNote(
 export const unsetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [asked], context) {
+  async press(interaction, [channelId], context) {
     const settings = await context.guilds.settings(interaction.guildId);
     // Another channel may have been chosen since the question.
-    if (settings.defaultChannel !== asked) return settingsNote(settings, 'info', context.t);
+    if (settings.defaultChannel !== channelId) return settingsNote(settings, 'info', context.t);
     return save(interaction, context, { defaultChannel: null });
   },
 };

@@ -1,6 +1,6 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { apart } from '../../src/domain/text.ts';
+import { isolate } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { shortAddress } from './reply.ts';
 
@@ -13,5 +13,5 @@ export function fitting({ options }: Pick<AutocompleteUse, 'options'>, choices: 
 /** An address as a choice: its name and the shortened address, or the full address if it has no name. */
 export function addressChoice(address: AddressText, name: string | null): Choice {
   const value = checksumAddress(address);
-  return { name: name === null ? value : `${apart(name)} · ${shortAddress(address)}`, value };
+  return { name: name === null ? value : `${isolate(name)} · ${shortAddress(address)}`, value };
 }

@@ -10,7 +10,7 @@ import {
 import type { Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
-import { apart, cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { cutTo, inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -135,7 +135,7 @@ export function nameOf(t: Translate, text: string | null | undefined, fallback: 
 /** Text that somebody typed and only they see, in inline code, even if it looks like a link, such as `name.eth`. */
 export function quoted(typed: string, fallback = '` `'): string {
   const plain = plainText(typed)?.replaceAll('`', 'ˋ');
-  return plain ? apart(`\`${plain}\``) : fallback;
+  return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
 /** A refusal that shows the typed text, unless it already does. */

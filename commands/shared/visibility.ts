@@ -34,7 +34,7 @@ const HIDDEN_MS = 2 * MINUTE;
  * when that is valid; `asking`: requests in flight; `others`: how many requests of other kinds are; `refusedAt`: the latest
  * refusals.
  */
-interface Said {
+interface ChannelResponses {
   gone: Set<string>;
   hidden: Map<string, number>;
   inside: Map<string, number>;
@@ -44,20 +44,20 @@ interface Said {
 }
 
 /** IDs are never reused: deleted channels stay deleted. */
-const said = new WeakMap<Guild, Said>();
+const responses = new WeakMap<Guild, ChannelResponses>();
 
-function saidAbout(guild: Guild): Said {
-  const known = said.get(guild);
+function responsesOf(guild: Guild): ChannelResponses {
+  const known = responses.get(guild);
   if (known) return known;
   const channels = { gone: new Set<string>(), hidden: new Map(), inside: new Map(), asking: new Map() };
-  const none: Said = { ...channels, others: 0, refusedAt: [] };
-  said.set(guild, none);
+  const none: ChannelResponses = { ...channels, others: 0, refusedAt: [] };
+  responses.set(guild, none);
   return none;
 }
 
 /** How many requests of people in this guild Discord may still refuse now. */
 function refusalsLeft(guild: Guild, now: number): number {
-  const known = saidAbout(guild);
+  const known = responsesOf(guild);
   known.refusedAt = known.refusedAt.filter((at) => at > now - HIDDEN_MS);
   return HIDDEN_MOST - known.refusedAt.length - known.asking.size - known.others;
 }
@@ -75,7 +75,7 @@ export async function withinRefusals<Result>(
   otherwise: () => Result,
 ): Promise<Result> {
   if (refusalsLeft(guild, now) <= 0) return otherwise();
-  const known = saidAbout(guild);
+  const known = responsesOf(guild);
   known.others++;
   try {
     return await request();
@@ -92,7 +92,7 @@ export async function withinRefusals<Result>(
  * a private thread. For those this asks Discord, ten at a time.
  */
 export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
-  const before = saidAbout(guild);
+  const before = responsesOf(guild);
   const { gone, hidden, inside, asking } = before;
   for (const held of [hidden, inside]) for (const [id, until] of held) if (until <= now) held.delete(id);
   const known = (id: string): Answer =>

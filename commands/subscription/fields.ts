@@ -60,12 +60,12 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
 };
 
 /**
- * Applies the chosen options to the previous choices; `said` returns the text of each option. Throws a {@link
+ * Applies the chosen options to the previous choices; `input` returns the text of each option. Throws a {@link
  * UserError} for an invalid text.
  */
-export function readChoices(said: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {
+export function readChoices(input: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {
   const chosen: Flat = { ...before, ...before.filters };
-  for (const key of Object.keys(FIELDS) as (keyof Flat)[]) readField(key, said, chosen, reading);
+  for (const key of Object.keys(FIELDS) as (keyof Flat)[]) readField(key, input, chosen, reading);
   const after = unflat(chosen);
   checkTogether(after, reading);
   return after;
@@ -73,11 +73,11 @@ export function readChoices(said: (option: string) => string | undefined, before
 
 function readField<Key extends keyof Flat>(
   key: Key,
-  said: (option: string) => string | undefined,
+  input: (option: string) => string | undefined,
   chosen: Flat,
   reading: Reading,
 ): void {
-  const text = said(FIELDS[key].option);
+  const text = input(FIELDS[key].option);
   if (text === undefined) return;
   try {
     chosen[key] = citing(text, () => FIELDS[key].read(halfWidth(text.trim()), reading));

@@ -84,12 +84,12 @@ function writeMoment(until: number | null, now: number): string {
   return until === FOREVER ? 'forever' : new Date(until).toISOString();
 }
 
-/** Applies a row to the previous values; `said` returns a column's text. Throws a {@link UserError}. */
-export function readKept(said: (column: string) => string | undefined, before: Kept, reading: Reading): Kept {
-  const paused = said('paused');
-  const mutedUntil = said('muted-until');
+/** Applies a row to the previous values; `input` returns a column's text. Throws a {@link UserError}. */
+export function readKept(input: (column: string) => string | undefined, before: Kept, reading: Reading): Kept {
+  const paused = input('paused');
+  const mutedUntil = input('muted-until');
   return {
-    ...readChoices(said, before, reading),
+    ...readChoices(input, before, reading),
     paused: paused === undefined ? before.paused : citing(paused, () => readYesOrNo('paused', paused, false, reading)),
     mutedUntil:
       mutedUntil === undefined ? before.mutedUntil : citing(mutedUntil, () => readMoment(mutedUntil, reading)),

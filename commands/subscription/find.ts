@@ -1,6 +1,6 @@
 import type { AutocompleteUse, Choice, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { apart } from '../../src/domain/text.ts';
+import { isolate } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
@@ -55,9 +55,9 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
     const way = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
     const parts = [
-      label && apart(label),
+      label && isolate(label),
       shortAddress(address),
-      channel && apart(`#${channel}`),
+      channel && isolate(`#${channel}`),
       direction === 'any' ? null : way,
     ];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;

@@ -170,29 +170,29 @@ function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: Co
 
 /** The changed fields, by option. */
 export function filledIn(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
-  const said = new Map<string, string>();
+  const inputs = new Map<string, string>();
   for (const control of FORMS[name] as readonly Control[]) {
     const field = fields.fields.get(control.option);
     if (!field) continue;
     const values = 'values' in field ? [...field.values] : [];
     switch (control.kind) {
       case 'text':
-        said.set(control.option, 'value' in field ? (field.value as string).trim() : '');
+        inputs.set(control.option, 'value' in field ? (field.value as string).trim() : '');
         break;
       case 'choice':
-        if (values[0] !== undefined) said.set(control.option, values[0]);
+        if (values[0] !== undefined) inputs.set(control.option, values[0]);
         break;
       case 'role':
         // In Discord @everyone is a selectable role. Here it means "none".
-        said.set(control.option, values[0] === undefined || values[0] === guildId ? 'none' : values[0]);
+        inputs.set(control.option, values[0] === undefined || values[0] === guildId ? 'none' : values[0]);
         break;
       case 'flags':
-        for (const flag of control.flags) said.set(flag, values.includes(flag) ? 'yes' : 'no');
+        for (const flag of control.flags) inputs.set(flag, values.includes(flag) ? 'yes' : 'no');
     }
   }
-  for (const [option, value] of said) {
+  for (const [option, value] of inputs) {
     const now = writeChoice(option, before);
-    if (value === now || (value === '' && now === 'off') || (value === 'default' && now === '')) said.delete(option);
+    if (value === now || (value === '' && now === 'off') || (value === 'default' && now === '')) inputs.delete(option);
   }
-  return said;
+  return inputs;
 }

@@ -1,7 +1,7 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { apart, cutTo } from '../../src/domain/text.ts';
+import { cutTo, isolate } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { titleName } from '../shared/naming.ts';
 import { ago, asManyAsFit, note, pageOf, pager, press, row, shortAddress } from '../shared/reply.ts';
@@ -97,10 +97,10 @@ function menuOf(
     const parts = [
       t('subscription.list.number', { id }),
       label === null ? null : shortAddress(address),
-      channel === undefined ? null : apart(`#${channel}`),
+      channel === undefined ? null : isolate(`#${channel}`),
     ];
     return {
-      label: apart(label ?? shortAddress(address)),
+      label: isolate(label ?? shortAddress(address)),
       description: cutTo(parts.filter((part) => part !== null).join(' · '), DESCRIPTION_MOST),
       value: String(id),
     };

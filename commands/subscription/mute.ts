@@ -2,7 +2,7 @@ import type { APIActionRowComponent, APIButtonComponent } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
-import { apart, cutTo } from '../../src/domain/text.ts';
+import { cutTo, isolate } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -64,7 +64,7 @@ export function muteRow(
     value,
     duration: wordingsOf(language)[`subscription mute duration=${value}`]?.name ?? name,
   }));
-  const name = label === null ? shortAddress(address) : apart(cutTo(label, 40));
+  const name = label === null ? shortAddress(address) : isolate(cutTo(label, 40));
   return row(
     ...lengths.map(({ value, duration }, index) =>
       press(

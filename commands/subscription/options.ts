@@ -139,14 +139,14 @@ export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenB
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
   const preset = presetOf(options.getString('preset'), context);
-  const said = (name: string): string | undefined => {
+  const input = (name: string): string | undefined => {
     const given = options.get(name);
     if (!given) return preset[name];
     // In Discord @everyone is a selectable role. Here it means "none".
     if (given.type === ApplicationCommandOptionType.Role && given.value === guildId && editing) return 'none';
     return String(given.value);
   };
-  return readChoices(said, before, readingOf(guildId, context, tokens));
+  return readChoices(input, before, readingOf(guildId, context, tokens));
 }
 
 function presetOf(name: string | null, { t }: Needs): Record<string, string> {

@@ -70,9 +70,9 @@ const submitting = (name: FormName): Form<Needs> => ({
   async submit(interaction, [id], context) {
     const { t } = context;
     const before = await seenOne(interaction, id, context);
-    const said = filledIn(name, interaction, before);
+    const inputs = filledIn(name, interaction, before);
     const tokens = await tokenBook(before.guildId, context);
-    const wish = readChoices((option) => said.get(option), before, readingOf(before.guildId, context, tokens));
+    const wish = readChoices((option) => inputs.get(option), before, readingOf(before.guildId, context, tokens));
     const change = onlyChanged(before, wish);
     if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
     const after = { ...before, ...wish };

@@ -120,37 +120,37 @@ interface Work {
 function planRow(record: CsvRecord, columns: string[], work: Work): void {
   const { t } = work.context;
   if (record.cells.length > columns.length) throw new UserError(t('subscription.import.tooManyCells'));
-  const said = (column: string): string | undefined => {
+  const input = (column: string): string | undefined => {
     const index = columns.indexOf(column);
     return index === -1 ? undefined : (record.cells[index]?.trim() ?? '');
   };
-  const type = said('type')?.toLowerCase() || 'subscription';
-  if (type === 'label') planLabel(record, said, work);
-  else if (type === 'subscription') planSubscription(record, said, work);
+  const type = input('type')?.toLowerCase() || 'subscription';
+  if (type === 'label') planLabel(record, input, work);
+  else if (type === 'subscription') planSubscription(record, input, work);
   else throw new UserError(t('subscription.import.type'), { cause: type });
 }
 
-type Said = (column: string) => string | undefined;
+type Input = (column: string) => string | undefined;
 
-function planLabel({ line }: CsvRecord, said: Said, { plan, seen, names, present, context }: Work): void {
+function planLabel({ line }: CsvRecord, input: Input, { plan, seen, names, present, context }: Work): void {
   const { t } = context;
-  const parsed = parseAddress(said('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: said('address') });
+  const parsed = parseAddress(input('address') ?? '');
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   once(seen, `label ${parsed.address}`, line, t);
-  const name = citing(said('label') ?? '', () => readName(said('label') ?? '', t));
+  const name = citing(input('label') ?? '', () => readName(input('label') ?? '', t));
   oneName(names, parsed.address, name, line, t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;
   else plan.labels.push({ address: parsed.address, name });
 }
 
-function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
+function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   const { plan, seen, names, present, interaction, context } = work;
   const { t } = context;
-  const parsed = parseWatchable(said('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: said('address') });
+  const parsed = parseWatchable(input('address') ?? '');
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   const { address } = parsed;
-  const { channelId, picked } = channelOf(said('channel') ?? '', work);
+  const { channelId, picked } = channelOf(input('channel') ?? '', work);
   once(seen, `${address} ${channelId}`, line, t);
   const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
   if (present.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
@@ -158,17 +158,17 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;
   // Channels that already get alerts are accepted; all others are checked like typed ones.
-  if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: said('channel') });
+  if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
   const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
-  const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
+  const kept = readKept(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
-    throw new UserError(t('subscription.filter.role'), { cause: said('mention') });
+    throw new UserError(t('subscription.filter.role'), { cause: input('mention') });
   }
   const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
-  if (said('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
+  if (input('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) {
     const most = context.settings.maxChannelsPerAddress;

@@ -2,7 +2,7 @@ import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { type AddressText, NATIVE_SENTINEL } from '../../src/domain/address.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { apart, asSymbol, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { asSymbol, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -127,7 +127,7 @@ export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset
 /** A token as a choice: its symbol and shortened address, with a warning if it is an imitation. */
 export function choiceOf({ token, symbol }: KnownToken, imitations: ReadonlySet<Asset>, t: Translate): Choice {
   const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
-  const parts = [named && apart(named), token === 'native' ? t('subscription.token.native') : shortAddress(token)];
+  const parts = [named && isolate(named), token === 'native' ? t('subscription.token.native') : shortAddress(token)];
   const title = parts.filter(Boolean).join(' · ');
   const name = imitations.has(token) ? `⚠️ ${t('alert.imitation', { title })}` : title;
   return { name, value: writeAsset(token) };

@@ -1,6 +1,6 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
 import type { Choice, Reply } from '../../src/discord/command.ts';
-import { apart, cutTo, inCode, plainText } from '../../src/domain/text.ts';
+import { cutTo, inCode, isolate, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
@@ -135,7 +135,7 @@ export async function choices(guildId: string, focused: string, context: Needs):
     if (one.id === null) return [];
     const name = names.get(one.id);
     if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
-    const words = [name && apart(name), one.id, wordsOf(one, urls, context)];
+    const words = [name && isolate(name), one.id, wordsOf(one, urls, context)];
     return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
   });
 }

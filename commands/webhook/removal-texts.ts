@@ -50,8 +50,8 @@ type Done = Extract<RemovalAnswer, { status: 'ok' }>;
 export function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
   if (deletedCount === 0) return [t('webhook.remove.noneThere')];
   if (deletedCount === null) {
-    const said = inCode(message, '');
-    return [said ? t('webhook.remove.said', { message: said }) : t('webhook.remove.saidNothing')];
+    const text = inCode(message, '');
+    return [text ? t('webhook.remove.response', { message: text }) : t('webhook.remove.noResponse')];
   }
   const rest = asked - deletedCount;
   return [

@@ -12,7 +12,7 @@ const ROWS_A_TURN = 500;
 
 /** A CSV file with a header and a row for each alert; `used`: how many fit, from the first one. */
 export async function csvOf(alerts: readonly Alert[]): Promise<{ text: string; used: number }> {
-  const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,marks'];
+  const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings'];
   let bytes = rows[0]!.length;
   for (const [index, alert] of alerts.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();

@@ -65,14 +65,14 @@ export function isLinkable(url: string): boolean {
 
 /**
  * Cuts a text to this many characters, never within a surrogate pair. Closes inline code and the isolates of {@link
- * apart}.
+ * isolate}.
  */
 export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text;
   const closing = text.includes('\u2068') ? 2 : 1;
   const short = text.slice(0, most - 1 - closing).replace(/[\ud800-\udbff]$/, '');
-  const isApart = short.lastIndexOf('\u2068') > short.lastIndexOf('\u2069');
-  return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isApart ? '\u2069' : ''}`;
+  const isIsolated = short.lastIndexOf('\u2068') > short.lastIndexOf('\u2069');
+  return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isIsolated ? '\u2069' : ''}`;
 }
 
 /**
@@ -87,7 +87,7 @@ export function inCode(
 ): string {
   if (text && looksLikeLink(text)) return `\`${hidden}\``;
   const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
-  return plain ? apart(`\`${plain}\``) : fallback;
+  return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
 /**
@@ -108,7 +108,7 @@ export function asName(
 ): string {
   if (text && !looksLikeLink(text)) {
     const plain = plainText(text, most);
-    if (plain !== null && NAME_LIKE.test(plain)) return apart(plain);
+    if (plain !== null && NAME_LIKE.test(plain)) return isolate(plain);
   }
   return inCode(text, fallback, most, hidden);
 }
@@ -125,4 +125,4 @@ export const linkText = (shown: string): string =>
  * A name between other words: a right-to-left one is isolated with U+2068 and U+2069, or it would reorder the amounts,
  * addresses and arrows beside it.
  */
-export const apart = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
+export const isolate = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);

@@ -50,9 +50,9 @@ export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   if (failure && failure.status !== 'rejected') return failure;
   if (!parsed.success) return failure ?? { status: 'unreadable' };
   const token = record.safeParse(parsed.data.result);
-  const { message: said, result } = parsed.data;
+  const { message: reason, result } = parsed.data;
   // Some services return "NOTOK" with the reason in place of the record.
-  const message = [said, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
+  const message = [reason, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
   // "Not found" may come with an empty record.
   const isRefused = failure !== null || (parsed.data.status === '0' && NOT_FOUND.test(message));
   if (!isRefused && token.success) return { status: 'found', token: toToken(token.data, address) };

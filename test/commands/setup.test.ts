@@ -210,16 +210,16 @@ describe('/setup check', () => {
       webhookUrl: RECEIVER_URL,
       eventType,
     });
-    const toldOf = async (...types: (string | null)[]) => {
+    const answerFor = async (...types: (string | null)[]) => {
       list = { body: types.map(webhook) };
       return textOf(await world.use('setup check'));
     };
     scope = { body: [A] };
     const twice = /❌ 1 watched address is in several webhooks.*counts as several \(×2\).*\n.*0x/;
-    expect(await toldOf('ALL', 'ERC20')).toMatch(twice);
-    expect(await toldOf('ERC20', 'ERC20')).toMatch(twice);
-    expect(await toldOf('ERC20', null)).toMatch(twice);
-    const apart = await toldOf('NATIVE', 'ERC20', 'ERC721');
+    expect(await answerFor('ALL', 'ERC20')).toMatch(twice);
+    expect(await answerFor('ERC20', 'ERC20')).toMatch(twice);
+    expect(await answerFor('ERC20', null)).toMatch(twice);
+    const apart = await answerFor('NATIVE', 'ERC20', 'ERC721');
     expect(apart).toContain('✅ Every watched address is in a webhook');
     expect(apart).not.toContain('several webhooks');
   });

@@ -206,8 +206,8 @@ describe('choices', () => {
 describe('strangers', () => {
   it('explains to people outside servers that the bot works only in servers, whatever they use', async () => {
     const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
-    const said = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
-    const { id } = world.discord.act(said);
+    const message = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
+    const { id } = world.discord.act(message);
     for (const answer of [
       await world.use('probe', {}, here),
       await world.useOn(id!, 'Note', here),
@@ -220,8 +220,8 @@ describe('strangers', () => {
 
 describe('commands of a message’s menu', () => {
   it('replies in private to the command of a message’s menu', async () => {
-    const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
-    const used = await world.useOn(world.discord.act(said).id!, 'Note');
+    const message = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
+    const used = await world.useOn(world.discord.act(message).id!, 'Note');
     expect([textOf(used), isPrivate(used)]).toEqual(['Done.', true]);
   });
 });
@@ -238,8 +238,8 @@ describe('commands and buttons of older versions', () => {
         body: JSON.stringify(body),
       });
     }
-    const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
-    const { id } = world.discord.act(said);
+    const message = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
+    const { id } = world.discord.act(message);
     for (const answer of [await world.use('gone'), await world.useOn(id!, 'Gone')]) {
       expect([textOf(answer), isPrivate(answer)]).toEqual([
         expect.stringMatching(/This command no longer exists/),

@@ -61,7 +61,7 @@ describe('repeated deliveries', () => {
       }
       await count(WHALES, 1);
       await pipeline.routed();
-      // It happened once, and where it was said to be.
+      // It happened once, and at the place that was reported.
       const stories = await pipeline.stories();
       expect(stories).toMatchObject([{ count: 1, reorganized: false }]);
       expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);

@@ -94,9 +94,9 @@ describe('npm run sandbox', () => {
     ['SIGINT', /services/],
     ['SIGTERM', /stand-in/],
     ['SIGHUP', /stand-in/],
-  ] as const)('stops on %s during the start without reporting errors', async (signal, said) => {
+  ] as const)('stops on %s during the start without reporting errors', async (signal, line) => {
     const sandbox = run('0');
-    await sandbox.printed(said);
+    await sandbox.printed(line);
     const family = familyOf(sandbox.child.pid!);
     sandbox.child.kill(signal);
     expect(await sandbox.ended).toBe(0);

@@ -29,19 +29,19 @@ function run(environment: Record<string, string>, ...args: string[]): ChildProce
   return spawn(process.execPath, [main, ...args], { env: { ...bareEnvironment, ...environment } });
 }
 
-async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
-  let said = '';
+async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
+  let output = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said };
+  return { code, output };
 }
 
 /** Starts the services and waits until they listen. */
 async function start(
   environment: Record<string, string> = { PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}` },
-): Promise<{ child: ChildProcess; url: string; said(): string }> {
+): Promise<{ child: ChildProcess; url: string; output(): string }> {
   const child = run({
     RPC_URL: chain.rpcUrl,
     PORT: '0',
@@ -50,28 +50,28 @@ async function start(
     DATA_DIR: folder.dir,
     ...environment,
   });
-  let said = '';
+  let output = '';
   const url = new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const line = said.split('\n').find((one) => one.includes('"msg":"listening"'));
+      output += chunk.toString();
+      const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
       if (line !== undefined) resolve(JSON.parse(line).url);
     });
-    child.once('exit', () => reject(new Error(`the services ended: ${said}`)));
+    child.once('exit', () => reject(new Error(`the services ended: ${output}`)));
   });
-  return { child, url: await url, said: () => said };
+  return { child, url: await url, output: () => output };
 }
 
 it('names every fault and exits with 78 without configuration', async () => {
-  const { code, said } = await ended(
+  const { code, output } = await ended(
     run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret', NATIVE_SYMBOL: 'x'.repeat(33) }),
   );
   expect(code).toBe(78);
-  expect(said).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
-  expect(said).toMatch(/PORT must be a number/);
-  expect(said).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
-  expect(said).toMatch(/PROJECTS must be id:key:secret/);
-  expect(said).not.toContain('only-a-secret');
+  expect(output).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
+  expect(output).toMatch(/PORT must be a number/);
+  expect(output).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
+  expect(output).toMatch(/PROJECTS must be id:key:secret/);
+  expect(output).not.toContain('only-a-secret');
 });
 
 it.each([
@@ -80,11 +80,11 @@ it.each([
   { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
 ])('names $variable and exits with 78 when its value is of no use', async ({ variable, value }) => {
-  const { code, said } = await ended(
+  const { code, output } = await ended(
     run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder.dir}/unused`, [variable]: value }),
   );
   expect(code).toBe(78);
-  expect(said).toContain(`${variable} ${value}`);
+  expect(output).toContain(`${variable} ${value}`);
 });
 
 it.each([
@@ -99,9 +99,9 @@ it.each([
   const file = join(dir, 'notification.sqlite');
   openStore(dir).close();
   writeFileSync(file, change(readFileSync(file)));
-  const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
+  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
   expect(code).toBe(78);
-  expect(said).toMatch(says);
+  expect(output).toMatch(says);
 });
 
 it('ends with 0 on SIGTERM while it still waits for its node', async () => {
@@ -133,11 +133,11 @@ it('ends with 0 on SIGTERM while its modules still load', async () => {
 });
 
 it('refuses an unknown service', async () => {
-  const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
+  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
-  expect(said).toContain('There is no service "everything"');
+  expect(output).toContain('There is no service "everything"');
   // The system's own Node may be too old for what `node services/main.ts` would run.
-  expect(said).toContain('Usage: npm run services -- ');
+  expect(output).toContain('Usage: npm run services -- ');
 });
 
 it('delivers accepted events after a kill, from a file that nobody else may read', async () => {
@@ -184,7 +184,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const write = (...projects: object[]) =>
     writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: harbor.id, key: harbor.key, ...one }))));
   write({ secret: 'old', signingSecrets: [early] });
-  const { child, url, said } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
+  const { child, url, output } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
   const call = (method: string, path: string, secret: string, body?: object) =>
     fetch(`${url}/notification/v0${path}?apiKey=${harbor.key}`, {
       method,
@@ -214,7 +214,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   write({ secret: 'new', signingSecrets: [late] });
   await becomes('old', 403);
   writeFileSync(file, '[');
-  await expect.poll(said, { timeout: 30_000 }).toContain('cannot read the changed projects file');
+  await expect.poll(output, { timeout: 30_000 }).toContain('cannot read the changed projects file');
   expect(await status('new')).toBe(200);
 
   write();

@@ -86,8 +86,8 @@ async function storedTransfers(sql: Statements, guildId: string, ids: readonly n
   const warnings = Map.groupBy(alerts, ({ transferId }) => transferId);
   return new Map(
     transfers.map(({ id, data, count }) => {
-      const said = (warnings.get(id) ?? []).flatMap((alert) => JSON.parse(alert.warnings) as Warning[]);
-      return [id, { transfer: JSON.parse(data) as Transfer, count, warnings: said }];
+      const found = (warnings.get(id) ?? []).flatMap((alert) => JSON.parse(alert.warnings) as Warning[]);
+      return [id, { transfer: JSON.parse(data) as Transfer, count, warnings: found }];
     }),
   );
 }

@@ -205,15 +205,15 @@ function writer(db: Database, { keep }: Guard) {
       seenAt,
       minute,
       names,
-      ...said
+      ...watched
     } of routed.deliveries) {
       const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
       putDelivery.run(
         ...seen,
-        said.projectId,
-        said.addressType,
-        said.direction,
-        said.lastAt,
+        watched.projectId,
+        watched.addressType,
+        watched.direction,
+        watched.lastAt,
         minute && JSON.stringify(minute),
         names.length > 0 ? JSON.stringify(names) : null,
       );
