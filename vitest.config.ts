@@ -43,6 +43,7 @@ export default defineConfig({
     // They end what hangs, and measure nothing: a busy machine may take many times as long as an idle one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    setupFiles: 'test/setup.ts',
     pool: 'forks',
     // V8 of Node 24 sometimes aborts ("jit_page.has_value()") when it compiles the calls from undici's WASM into
     // JavaScript, which it does after a thousand of them; `npm start` has the same option.

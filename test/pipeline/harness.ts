@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createManualClock,
   type Discord,
@@ -17,10 +14,10 @@ import type { Backlog } from '../../src/domain/overview.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import type { OpenStore } from '../../src/store/open-store.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
+import { takeStore } from '../store/sqlite/reused.ts';
 import { createConnection, createMachine, createTime, createTraffic, startBot } from './parts.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
@@ -105,14 +102,13 @@ export async function startPipeline({
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
   await using stack = new AsyncDisposableStack();
-  const directory = stack.adopt(mkdtempSync(join(tmpdir(), 'pipeline-')), (it) => rmSync(it, { recursive: true }));
-  const file = join(directory, 'test.sqlite');
+  const { file, open: openFile } = stack.adopt(await takeStore(), (it) => it.giveBack());
   const clock = createManualClock();
   const machine = createMachine(clock);
   const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
   const connection = createConnection(discord);
   const start = async () => {
-    const opened = await (open ?? openStore)(file);
+    const opened = await (open ?? openFile)();
     return startApp(configOf(discord, file, environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,

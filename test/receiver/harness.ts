@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
@@ -14,8 +11,8 @@ import { createQuotas } from '../../src/receiver/quotas.ts';
 import { createSignatureCheck, type SignatureFault } from '../../src/receiver/signature.ts';
 import { startReceiver as start } from '../../src/receiver/start.ts';
 import { indexTokens, type PathToken } from '../../src/receiver/token-index.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
+import { takeStore } from '../store/sqlite/reused.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';
@@ -51,9 +48,8 @@ export async function openReceiver({
   headers,
 }: HarnessOptions = {}) {
   await using stack = new AsyncDisposableStack();
-  const directory = stack.adopt(mkdtempSync(join(tmpdir(), 'receiver-')), (it) => rmSync(it, { recursive: true }));
-  const file = join(directory, 'test.sqlite');
-  const { store } = stack.adopt(await openStore(file), (it) => it.close());
+  const { file, open } = stack.adopt(await takeStore(), (it) => it.giveBack());
+  const { store } = stack.adopt(await open(), (it) => it.close());
   const refused: string[] = [];
   const badSignatures: [scope: number, fault: SignatureFault][] = [];
   const logged: string[] = [];

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe } from 'vitest';
-import { openStore } from '../../../src/store/sqlite/client.ts';
 import { storeContract } from '../contract/index.ts';
+import { takeStore } from './reused.ts';
 
 describe('SQLite', () => {
   storeContract(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-contract-'));
-    const { store, close } = await openStore(join(folder, 'test.sqlite'));
+    const { open, giveBack } = await takeStore();
+    const { store, close } = await open();
     return {
       store,
       async close() {
         await close();
-        rmSync(folder, { recursive: true });
+        giveBack();
       },
     };
   });

@@ -1,0 +1,5 @@
+import { afterAll } from 'vitest';
+import { endFile } from './after-file.ts';
+
+// Vitest loads this again for each file of tests. Other modules stay loaded.
+afterAll(endFile);
