@@ -9,7 +9,7 @@ import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
-import { explain, off } from './shared/failure.ts';
+import { explain, notConfigured } from './shared/failure.ts';
 import { refusing } from './shared/meant.ts';
 import { echoing, linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
@@ -94,7 +94,7 @@ export const provider = {
 } satisfies Command<Needs>;
 
 function directory({ own, discovery }: Needs): Discovery {
-  if (!discovery) throw off(own, 'directory', 'DISCOVERY_URL');
+  if (!discovery) throw notConfigured(own, 'directory', 'DISCOVERY_URL');
   return discovery;
 }
 

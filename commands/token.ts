@@ -14,7 +14,7 @@ import { writeNumber } from '../src/languages/number.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
-import { explain, off } from './shared/failure.ts';
+import { explain, notConfigured } from './shared/failure.ts';
 import { echoing, fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
@@ -39,7 +39,7 @@ export const token = {
   anywhere: true,
   async execute(interaction, context) {
     const { own, explorer, settings } = context;
-    if (!explorer) throw off(own, 'explorer', 'EXPLORER_API_URL');
+    if (!explorer) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
     const typed = interaction.options.getString('address', true);
     const parsed = parseAddress(typed);
     if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);

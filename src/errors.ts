@@ -22,7 +22,7 @@ export function startError(message: string, { code = '' }: NodeJS.ErrnoException
   return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
 }
 
-/** Words an error for operators: messages of the system and of SQLite do not say what to do. */
+/** Words an error for operators: messages of the system and of SQLite do not name the fix. */
 export function toolWords({ message, code }: NodeJS.ErrnoException, file: string): string {
   if (code === undefined) return message;
   return `${file} cannot be used: ${message}. Run this as the user that runs the bot, with its DATABASE_URL.`;

@@ -31,7 +31,7 @@ interface World {
 const LOCK_MS = 1_000;
 const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
-/** Whether there is no fault at a time, nor was for a while; milliseconds since the start. */
+/** Whether there was no fault at this time and shortly before; milliseconds since the start. */
 export const isCalm = (at: number, cycleMs: number): boolean => (at % cycleMs) / cycleMs >= 0.86;
 
 /**

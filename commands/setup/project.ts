@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProjectKeys } from '../../src/upstream/project-client.ts';
 import { record } from '../shared/audit.ts';
-import { codeOf, lasting } from '../shared/failure.ts';
+import { codeOf, rootHint } from '../shared/failure.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { panel } from './panel.ts';
 
@@ -78,7 +78,7 @@ export const projectFormSubmit: Form<Needs> = {
     if (!answer) throw new UserError(t('setup.project.off'));
     if (answer.status !== 'ok') {
       const refused = t(`setup.project.refused.${answer.status}`, { code: codeOf(answer) });
-      throw new UserError(refused + lasting(t, answer, 'notification'));
+      throw new UserError(refused + rootHint(t, answer, 'notification'));
     }
     await projects.save(guildId, user.id, keys);
     if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });

@@ -14,13 +14,13 @@ const PERHAPS_ROOT: readonly UpstreamFailure['status'][] = ['rejected', 'unreach
 export function explain(t: Translate, failure: UpstreamFailure, service: Service): string {
   const { status } = failure;
   if (status === 'forbidden') return t(`failure.${service}.forbidden`);
-  if (status === 'rejected') return t(`failure.${service}.rejected`) + lasting(t, failure, service);
+  if (status === 'rejected') return t(`failure.${service}.rejected`) + rootHint(t, failure, service);
   const text = t(`failure.${status}`, { service: t(`failure.${service}.name`), code: codeOf(failure) });
-  return text + lasting(t, failure, service);
+  return text + rootHint(t, failure, service);
 }
 
 /** A line for a failure that a wrong root may cause and a retry cannot fix; empty for others. */
-export function lasting(t: Translate, { status }: UpstreamFailure, service: Service): string {
+export function rootHint(t: Translate, { status }: UpstreamFailure, service: Service): string {
   return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: VARIABLES[service] })}` : '';
 }
 
@@ -28,7 +28,7 @@ export function lasting(t: Translate, { status }: UpstreamFailure, service: Serv
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
 /** The error that an interface is off, with the environment variables that turn it on. */
-export function off(t: Translate, service: Service, ...variables: string[]): UserError {
+export function notConfigured(t: Translate, service: Service, ...variables: string[]): UserError {
   return new UserError(
     t(`failure.${service}.off`, { variables: variables.map((name) => `\`${name}\``).join(t('reply.comma')) }),
   );

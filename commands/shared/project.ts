@@ -2,7 +2,7 @@ import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { off } from './failure.ts';
+import { notConfigured } from './failure.ts';
 import { ago } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
 
@@ -23,8 +23,8 @@ export async function projectOf(
       throw new UserError(t('webhook.none'));
     case 'off':
       throw access.scope === null || access.own
-        ? off(t, 'notification', 'NOTIFICATION_URL')
-        : off(
+        ? notConfigured(t, 'notification', 'NOTIFICATION_URL')
+        : notConfigured(
             t,
             'notification',
             'NOTIFICATION_URL',

@@ -25,6 +25,6 @@ export function unseenLine({ length: count }: readonly Subscription[], t: Transl
 }
 
 /** The guild's subscriptions in channels that this person is known to see. */
-export async function visibleTo(...asked: Parameters<typeof seenBy>): Promise<Subscription[]> {
-  return (await seenBy(...asked)).visible;
+export async function visibleTo(...args: Parameters<typeof seenBy>): Promise<Subscription[]> {
+  return (await seenBy(...args)).visible;
 }

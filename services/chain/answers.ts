@@ -53,7 +53,7 @@ function explained(method: string, { code = 0, message = '' }: { code?: number; 
   return isMissing(code, details) ? new MethodMissing(text) : new NodeRefused(text);
 }
 
-/** Every kind of node words this differently. The text of a revert is the contract's own. A time-out is no end. */
+/** Every kind of node words this differently. The text of a revert is the contract's own. A time-out does not end it. */
 function isCallEnded(code: number, details: string): boolean {
   if (/execution (aborted|time)|timeout|timed out/i.test(details)) return false;
   return (

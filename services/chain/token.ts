@@ -37,7 +37,7 @@ const ABI = parseAbi([
 ]);
 
 /**
- * Asks a contract for name, symbol and decimals. An empty answer is no answer: the node may not have the contract yet.
+ * Asks a contract for name, symbol and decimals. An empty answer does not count: the node may not have the contract yet.
  *
  * @throws {NodeBusy}
  */
@@ -65,7 +65,7 @@ export async function askFacts(node: Node, address: Address): Promise<AskedFacts
   return { facts, failure };
 }
 
-/** Reads a token from the chain; null when there is no contract or it is no token. */
+/** Reads a token from the chain; null when there is no contract or it is not a token. */
 export async function readToken(node: Node, address: Address): Promise<TokenRecord | null> {
   if ((await node.call<Hex>('eth_getCode', [address, 'latest'])) === '0x') return null;
   const [{ facts, failure }, totalSupply, erc721, erc1155] = await Promise.all([

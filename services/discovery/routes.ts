@@ -48,7 +48,7 @@ export function discoveryRoutes(server: FastifyInstance, root: string, categorie
   }));
 
   server.get('/api/infrastructure-providers/rows', (request) => {
-    // A parameter that is there and empty, as forms send it, is none.
+    // Forms send empty parameters. They count as missing.
     const given = Object.entries(request.query as object).filter(([, value]) => value !== '');
     const query = rowsQuery.safeParse(Object.fromEntries(given));
     if (!query.success) {

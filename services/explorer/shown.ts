@@ -35,5 +35,5 @@ export function missing(title: string, hint: string, status = 404): Shown {
   return { status, title, body: html`<h1>${title}</h1><p>${hint}</p>` };
 }
 
-/** The page for what is no address. */
+/** The page for an invalid address. */
 export const NOT_AN_ADDRESS = missing('This is not an address', 'An address is 0x and 40 hex digits.', 400);

@@ -6,8 +6,8 @@ import { type Node, NodeBusy } from '../chain/node.ts';
 export const MISSED_PATIENCE_MS = 10 * MINUTE;
 
 /**
- * Finds the last of the blocks from `first` on that cannot be read although the block at `head` can: looks ever further,
- * and then between. Returns null where the newest block cannot be read either, as at a node that went away.
+ * Finds the last of the blocks from `first` on that cannot be read although the block at `head` can: doubles the
+ * distance, then bisects. Returns null where the newest block cannot be read either, as at a node that went away.
  */
 export async function findUnreadable(node: Node, first: number, head: number): Promise<number | null> {
   if (!(await isReadable(node, head))) return null;

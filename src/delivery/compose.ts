@@ -46,7 +46,7 @@ export interface Renderers {
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
-/** A message before it is frozen; `body` is what its payload says, `shown` which deliveries it shows. */
+/** A message before it is frozen; `body`: its payload; `shown`: which deliveries it shows. */
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
 
 /** Makes a message of due alerts: a digest of all of them, as many as fit, or a single one as plain text. */
@@ -122,7 +122,7 @@ function digestReason(
   { waiting, transactions, oldest, reason }: DueAlerts,
   now: number,
 ): DigestReason | null {
-  // A single one says more on its own.
+  // A single one shows more on its own.
   if (limit < MAX_ALERTS || waiting === 1) return null;
   if (reason) return reason;
   // A transaction is one story, however many transfers it has.

@@ -25,7 +25,7 @@ export interface InteractionContext {
   /** Always in the person's language: refusals are private. */
   own: Translate;
   /**
-   * The bot is no member of the place where it is used: a direct message, or a guild in which only the person has the app.
+   * The bot is not a member of the place where it is used: a direct message, or a guild in which only the person has the app.
    * Nothing of a guild may be read then.
    */
   isOutside: boolean;
@@ -114,7 +114,7 @@ export interface Command<Context = InteractionContext> {
   access: Access | Record<string, Access>;
   /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
   public?: boolean;
-  /** It also works where the bot is no member; `context.isOutside` then. */
+  /** It also works where the bot is not a member; `context.isOutside` then. */
   anywhere?: true;
   /** Throws a {@link UserError} whose message is shown; any other error is logged and a fixed sentence is shown. */
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;

@@ -18,7 +18,7 @@ export function isBelow(value: string, decimals: number, minimum: string): boole
   return scaled(value, places - decimals) < scaled(whole + fraction, places - fraction.length);
 }
 
-/** `1.5e+21` and `7.0` as plain digits; null when it is no whole number. */
+/** `1.5e+21` and `7.0` as plain digits; null when it is not a whole number. */
 export function wholeDigits(source: string): string | null {
   const match = /^(\d+)(?:\.(\d+))?(?:e\+?(\d{1,2}))?$/i.exec(source);
   if (!match) return null;

@@ -16,7 +16,7 @@ export async function fileSizes(database: string | null): Promise<Record<string,
   };
 }
 
-/** null: standard output is no file. */
+/** null: standard output is not a file. */
 function logSize(): number | null {
   try {
     const found = fstatSync(process.stdout.fd);

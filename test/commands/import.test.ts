@@ -219,7 +219,7 @@ describe('/subscription export and import', () => {
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
   });
 
-  it('gives an address one name and a name one address, and says which line or address has it', async () => {
+  it('gives an address one name and a name one address, and names the line or address that has it', async () => {
     await world.subscribe({ label: 'Treasury' });
     const two = await bring(`${HEAD}\nsubscription,${B},#alerts,Cold\nlabel,${B},,Hot\n`);
     expect(textOf(two)).toMatch(

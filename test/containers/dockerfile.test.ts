@@ -20,7 +20,7 @@ let folder: string;
 /** Where each stage's /app is. */
 const stages = new Map<string, string>();
 
-/** What a builder may read, as .dockerignore says. */
+/** The files that .dockerignore lets a builder read. */
 const admitted = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('!'))

@@ -7,7 +7,7 @@ const POINTS = resolve(import.meta.dirname, 'points.ts');
 
 /** The bot as a process of its own. */
 export interface Bot {
-  /** Resolves with true once it says that it started, false when it ended before. */
+  /** Resolves with true once it reports that it started, false when it ended before. */
   started: Promise<boolean>;
   /** Resolves once it ended. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;

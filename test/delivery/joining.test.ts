@@ -182,7 +182,7 @@ describe('alerts of one transaction', () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await sendForty();
     expect(posted().length).toBeGreaterThan(1);
-    // Each message begins with a sum, which is none of them.
+    // Each message begins with a sum, which is not an alert.
     const amounts = pipeline.discord
       .messages(ALERTS)
       .flatMap(({ message }) =>

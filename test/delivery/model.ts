@@ -178,7 +178,7 @@ function shown(pipeline: Pipeline, txHash: string): Record<string, string[]> {
   );
 }
 
-/** Each digest's only file says what its message does. */
+/** Each digest's only file lists what its message counts. */
 async function expectFiles(pipeline: Pipeline, txHash: string): Promise<void> {
   for (const { message } of CHANNELS.flatMap((channelId) => pipeline.discord.messages(channelId))) {
     const [file, ...others] = message.attachments;

@@ -153,7 +153,7 @@ describe('connecting', () => {
     expect(discord.state.counters.refusedIdentifies).toBe(0);
   });
 
-  it('waits when Discord allows no more sessions today, and says until when', async () => {
+  it('waits when Discord allows no more sessions today, and logs until when', async () => {
     const discord = await standIn({ sessionStarts: { shards: 16, remaining: 15 } });
     const { gateway, logged } = start(discord);
     await until('the gateway is away', () => gateway.state() === 'away');

@@ -24,7 +24,7 @@ it('returns 503 within the sender’s 3 s while a sync hangs', async () => {
   expect(took).toBeLessThan(3_000);
 });
 
-it('responds on /healthz and /readyz within 2 s while a sync hangs, and /readyz says that the disk may hang', async () => {
+it('responds on /healthz and /readyz within 2 s while a sync hangs, and /readyz reports that the disk may hang', async () => {
   const { bot } = await hangingBot();
   const posted = bot.post('hanging');
   for (const [path, status] of [

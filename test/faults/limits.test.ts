@@ -87,7 +87,7 @@ it('logs each step of a migration and the copy that it makes first', async () =>
   ]);
 });
 
-it('says every ten seconds how far the copy or the step of a migration is', () => {
+it('logs every ten seconds how far the copy or the step of a migration is', () => {
   const clock = createManualClock();
   const lines: object[] = [];
   const log = pino(

@@ -46,41 +46,41 @@ it('reaches a receiver behind a certificate that is valid', async () => {
 it.each([
   ['expired', 'expired'],
   ['other-name', 'wrong-name'],
-])('says that a certificate is %s', async (certificate, status) => {
+])('reports that a certificate is %s', async (certificate, status) => {
   expect(await probeReceiver(`https://localhost:${await behindTls(certificate)}`)).toEqual({ status });
 });
 
-it('says that a certificate is not trusted when no known authority signed it', async () => {
+it('reports that a certificate is not trusted when no known authority signed it', async () => {
   setDefaultCACertificates(usual);
   onTestFinished(() => setDefaultCACertificates([...usual, file('ca.pem')]));
   expect(await probeReceiver(`https://localhost:${await behindTls('valid')}`)).toEqual({ status: 'untrusted' });
 });
 
-it('says that a server behind an https URL does not speak TLS', async () => {
+it('reports that a server behind an https URL does not speak TLS', async () => {
   expect(await probeReceiver(`https://localhost:${await page(200)}`)).toEqual({ status: 'no-tls' });
 });
 
-it('says that a name has no address', async () => {
+it('reports that a name has no address', async () => {
   expect(await probeReceiver('https://bot.invalid')).toEqual({ status: 'dns' });
 });
 
-it('says that a connection is refused', async () => {
+it('reports that a connection is refused', async () => {
   const server = createTcp();
   const port = await listening(server);
   await new Promise((resolve) => server.close(resolve));
   expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'refused' });
 });
 
-it('says that nothing responds in time', async () => {
+it('reports that nothing responds in time', async () => {
   const port = await listening(createTcp((socket) => void socket.resume()));
   expect(await probeReceiver(`http://127.0.0.1:${port}`, 100)).toEqual({ status: 'timeout' });
 });
 
-it.each([502, 301, 200])('says that something else responds: a proxy’s page with status %d', async (code) => {
+it.each([502, 301, 200])('reports that something else responds: a proxy’s page with status %d', async (code) => {
   expect(await probeReceiver(`http://127.0.0.1:${await page(code)}`)).toEqual({ status: 'other', code });
 });
 
-it('says that a connection breaks', async () => {
+it('reports that a connection breaks', async () => {
   const port = await listening(createTcp((socket) => void socket.destroy()));
   expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'away' });
 });

@@ -13,8 +13,8 @@ const NOT_AN_EVENT = /^The (body is not a single JSON object|event (has no trans
 
 it.each(parsing.map(({ name, input }) => [name, input]))('reads %s correctly', (name, input) => {
   const parsed = parseEvent(input);
-  if (parsed.ok) throw new Error('This is no event.');
-  // A long list is no event, so it is not parsed.
+  if (parsed.ok) throw new Error('This is not an event.');
+  // A long list is not an event, so it is not parsed.
   if (input.length > 50_000 && input.startsWith('[')) expect(parsed.reason).toMatch(NOT_AN_EVENT);
   else if (name.startsWith('n_')) expect(parsed.reason).toMatch(NOT_JSON);
   else if (name.startsWith('y_')) expect(parsed.reason).toMatch(NOT_AN_EVENT);

@@ -100,7 +100,7 @@ async function ready(discord: Discord): Promise<Bot> {
 }
 
 it('survives any interaction and responds to the next one', async () => {
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  // Its time stands still: a busy machine may take long to answer.
   const discord = await startDiscord({
     limits: 'none',
     clock: createManualClock(Date.now()),

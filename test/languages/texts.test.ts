@@ -6,7 +6,7 @@ import { definitions, TRANSLATED, textsIn } from './files.ts';
 const english = textsIn('en-US');
 const PLURAL = /_(zero|one|two|few|many|other)$/;
 
-/** The English text that a key of a language says; undefined when it has no business there. */
+/** The English text for a language's key; undefined when English has no such key. */
 function originalOf(language: Language, key: string): string | undefined {
   const form = PLURAL.exec(key)?.[1];
   const base = key.replace(PLURAL, '');

@@ -91,7 +91,7 @@ export const startInVain = (
   within: string[] = [],
 ): Bot['ended'] => launch(file, environment, within).ended;
 
-/** Starts the bot, `within` a command that becomes it, and waits until it says that it started. */
+/** Starts the bot, `within` a command that becomes it, and waits until it reports that it started. */
 export async function startBot(
   file: string,
   environment: Record<string, string> = {},

@@ -270,7 +270,7 @@ describe('arguments', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/notes\.txt cannot be used: .*DATABASE_URL/)]);
   });
 
-  it('says that an ID does not exist', async () => {
+  it('reports that an ID does not exist', async () => {
     expect((await deadletters('show', 'q9')).stderr).toBe(
       'There is no q9. To list all, run: npm run deadletters -- list\n',
     );

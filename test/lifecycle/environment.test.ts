@@ -12,7 +12,7 @@ const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 it('applies the environment’s explorer, coin and most subscriptions to what people see', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'environment-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  // Its time stands still: a busy machine may take long to answer.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   const explorer = await startUpstream(() => ({ body: { status: '0', message: 'not found', result: null } }));

@@ -15,7 +15,7 @@ import { temporaryFile } from './bot.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 
-/** The whole bot, with one subscription, and what its operator's server says. */
+/** The whole bot, with one subscription, and what its operator's server responds. */
 async function start(prepare: (discord: Discord) => void = () => undefined, clock = systemClock) {
   const file = temporaryFile();
   const discord: Discord = await startDiscord({ limits: 'none' });
@@ -140,12 +140,12 @@ describe('the figures', () => {
     const { post, reaches, discord, get, store } = await start();
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
-    // One that nobody watches anything in, and that nothing waits for, may be gone for ever.
+    // One that nobody watches anything in, and that nothing waits for, may be gone forever.
     await trouble(store, 'g', { gone: 'unreachable' });
     const now = await reaches('channels{state="parked"}', 1);
     expect(now.get('ledgerbell_channels{state="unreachable"}')).toBe(0);
     expect(now.get('ledgerbell_invalid_requests')).toBe(1);
-    // The message that was refused is no longer one that Discord owes an answer.
+    // Discord has responded to the message that was refused.
     expect(now.get('ledgerbell_outbox_waiting{state="closed"}')).toBe(1);
     expect(now.get('ledgerbell_outbox_frozen')).toBe(0);
     // What nobody can do anything about at Discord's does not alarm.

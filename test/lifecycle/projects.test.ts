@@ -22,7 +22,7 @@ const OPERATOR = {
 
 /** Two servers, a notification service that knows every key, and a bot that can be restarted on the same file. */
 async function world() {
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  // Its time stands still: a busy machine may take long to answer.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   const service = await startUpstream(() => ({ body: [] }));

@@ -111,7 +111,7 @@ it('ends the start on a damaged database with what to restore, and leaves it unc
   const file = temporaryFile();
   await makeEmpty(file);
   const bytes = readFileSync(file);
-  // Behind the header of a hundred bytes: what says where the tables are.
+  // Behind the header of a hundred bytes: the list of the tables.
   bytes.fill(0xff, 100, 4_096);
   writeFileSync(file, bytes);
   const { code, stderr } = await startInVain(file);
@@ -177,7 +177,7 @@ it('creates files for its user only, and closes what an older version left open 
 });
 
 async function standIn(): Promise<Discord> {
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  // Its time stands still: a busy machine may take long to answer.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   return discord;

@@ -13,7 +13,7 @@ const STOPPED = Symbol('no connection');
 it('ends with 0 within 8 s of SIGTERM under load, and stores or refuses every delivery', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
-  // Connections that would stay for ever: idle ones, and ones with half a body.
+  // Connections that would stay forever: idle ones, and ones with half a body.
   for (let n = 0; n < 40; n++) {
     const socket = await bot.connect();
     if (n % 2 === 0) socket.write(HALF);
@@ -46,7 +46,7 @@ it('ends with 0 within 8 s of SIGTERM under load, and stores or refuses every de
 
 it('stores and acknowledges a delivery that is in flight at SIGTERM', async () => {
   const file = temporaryFile();
-  // How long this machine takes is no matter: what may take two seconds may take 20 here.
+  // A busy machine may take long: what may take two seconds may take 20 here.
   const bot = await startBot(file, { SLOW: '10' });
   const socket = await bot.connect();
   const stopping = bot.said('stopping');

@@ -114,7 +114,7 @@ describe('ledgerbell check', () => {
 });
 
 describe('ledgerbell commands', () => {
-  it('registers the slash commands once, and says so when Discord already has them', async () => {
+  it('registers the slash commands once, and reports when Discord already has them', async () => {
     expect(await ledgerbell(['commands', 'register'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Registered \d+ commands for /),

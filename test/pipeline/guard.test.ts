@@ -288,7 +288,7 @@ describe('late events', () => {
     expect(await lastWarnings()).toEqual([]);
     await block(150);
     expect(await lastWarnings()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
-    // Another project's blocks say nothing.
+    // Another project's blocks do not count.
     await send({ blockNumber: 150 }, await ownProject(HARBOR));
     expect(await lastWarnings()).toEqual([]);
     expect(await warnings()).toHaveLength(9);

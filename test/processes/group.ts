@@ -16,7 +16,7 @@ export interface Member {
   /** Resolves once its process ended. */
   ended(): Promise<unknown>;
   start(): void;
-  /** What it says that it does now; null: it does not respond. */
+  /** What it reports to do now; null: it does not respond. */
   role(): Promise<string | null>;
   /** Whether it can store deliveries. */
   isReady(): Promise<boolean>;

@@ -113,7 +113,7 @@ function watchOpen(discord: Discord) {
   };
 }
 
-/** Measures how long no process says that it works. */
+/** Measures how long no process reports that it works. */
 function watchIdle(group: Group) {
   let since: number | null = null;
   let longest = 0;

@@ -19,7 +19,7 @@ function openShared() {
     acks.track(id, { isOver: true, answeredAt });
     acks.ended(id, answeredAt);
   };
-  /** Lets the collecting end, and what follows. */
+  /** Lets the collection end, and what follows it. */
   const pass = async (ms: number) => {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));

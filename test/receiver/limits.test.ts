@@ -71,7 +71,7 @@ describe('overload', () => {
       sockets.push(socket);
     }
     await until('64 requests are open', () => receiver.intake.state().open === 64);
-    // A burst that has just come is no overload.
+    // A burst that has just come is not an overload.
     expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
     time = 101;
     expect((await receiver.post(HOOK, 'refused')).status).toBe(503);

@@ -22,7 +22,7 @@ describe('a delivery to the right path', () => {
     ['an empty body', '', { 'content-type': 'application/json' }],
     ['no content type', '{}', {}],
     ['XML', '<a/>', { 'content-type': 'text/xml' }],
-    ['a content type that is none', '{}', { 'content-type': ';;; /' }],
+    ['an invalid content type', '{}', { 'content-type': ';;; /' }],
     ['__proto__', '{"__proto__":{"x":1}}', { 'content-type': 'application/json' }],
     ['1 MiB to the byte', 'x'.repeat(1024 * 1024), {}],
   ])('returns 200 to a delivery with %s', async (_name, body, headers) => {
@@ -159,8 +159,8 @@ describe('Expect: 100-continue', () => {
 
 describe('a wrong source', () => {
   it.each([
-    ['report', 'stored and pointed out', ['source 127.0.0.1 unlisted']],
-    ['off', 'stored without a word', []],
+    ['report', 'stored and reported', ['source 127.0.0.1 unlisted']],
+    ['off', 'stored without a report', []],
   ])('applies RECEIVER_SOURCE_CHECK=%s to a wrong source: %s', async (check, _words, reported) => {
     const receiver = await startReceiver({ environment: { ...ONE_SOURCE, RECEIVER_SOURCE_CHECK: check } });
     expect(await receiver.post(`/hooks/${TOKEN}`, 'x')).toEqual({ status: 200, text: '{"ok":true}' });

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
 
-/** What the specification says, and where the default follows live services instead. */
+/** What the specification requires, and where the default follows live services instead. */
 
 const here = surroundings({ scripted: true });
 let services: Harness;

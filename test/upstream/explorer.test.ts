@@ -36,7 +36,7 @@ const explorer = (options: { apiKey?: string; addressParam?: string; timeoutMs?:
   });
 const frame = (result: unknown, message = 'OK', status = '1') => ({ message, result, status });
 
-describe('the question', () => {
+describe('the request', () => {
   it('sends module, action, address and key as specified', async () => {
     upstream.set(() => ({ body: frame(RECORD) }));
     await explorer({ apiKey: 'k&y', addressParam: 'address' }).token(ADDRESS);
@@ -90,7 +90,7 @@ describe('the root', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   const cases: [string, Given, object][] = [
     [
       'a whole record',
@@ -164,7 +164,7 @@ describe('the answer', () => {
   });
 });
 
-describe('memory', () => {
+describe('the cache', () => {
   it('makes one request for a burst of the same look-up, and again when the cache is old', async () => {
     upstream.set(() => ({ body: frame(RECORD) }));
     const client = explorer();

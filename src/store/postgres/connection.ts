@@ -5,7 +5,7 @@ import { provingTerm, type Term } from './leadership.ts';
 import { clientConfig } from './url.ts';
 
 const WRITER_LOCK = 7_302_101;
-/** Only who waited for this changes anything but the inbox: writers of all processes run one after another, as on SQLite. */
+/** Held while anything but the inbox changes: writers of all processes run one after another, as on SQLite. */
 export const TAKING_WRITES = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
 
 /** Statements of one transaction, or each in one of its own. Values are `$1`, `$2`, … */
@@ -24,7 +24,7 @@ export interface Connection {
   reads: Statements;
   /** Several statements that only read, as of one moment. */
   read<T>(work: Work<T>): Promise<T>;
-  /** One transaction that nothing else that writes runs beside; resolves when it is on disk. */
+  /** One transaction, while no other transaction writes; resolves when it is on disk. */
   write<T>(work: Work<T>): Promise<T>;
   /** The same, but its commit does not wait for the disk: only for work that is repeated after a power failure. */
   writeUnsynced<T>(work: Work<T>): Promise<T>;
@@ -84,7 +84,7 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   const pool = new pg.Pool({
     ...clientConfig(url),
     max,
-    // Waiting for a free connection counts too, so no call waits for ever.
+    // Waiting for a free connection counts too, so no call waits forever.
     connectionTimeoutMillis: timeoutMs,
     statement_timeout: timeoutMs,
     lock_timeout: timeoutMs,
@@ -98,7 +98,7 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   return pool;
 }
 
-/** Connections, and what words their failures. */
+/** Connections, and how their failures are worded. */
 interface Pool {
   pool: pg.Pool;
   failures: ReturnType<typeof createFailures>;

@@ -17,7 +17,7 @@ interface Failure {
   isRefusal: boolean;
 }
 
-/** Words the failures of calls to one server, which cannot say any more that its disk was full when it is away. */
+/** Words the failures of calls to one server. When it is away, it can no longer report that its disk is full. */
 export function createFailures() {
   let full: string | null = null;
   return {

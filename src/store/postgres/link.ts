@@ -70,7 +70,7 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd }: Link
       if (!isAway) log.warn({ election: { holder }, reason }, 'election: the database is away');
       isAway = true;
     },
-    /** Frees the session's locks, notifies all of it, and ends the session. */
+    /** Frees the session's locks, sends this notice, and ends the session. */
     async close(notice: string): Promise<void> {
       const freeing = session?.query(`SELECT pg_advisory_unlock_all(); ${notifying(notice)}`);
       // When it fails, the server frees the locks.

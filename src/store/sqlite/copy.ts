@@ -9,7 +9,7 @@ export function openFileCopy(file: string, { isSource }: { isSource: boolean }):
   db.exec('BEGIN IMMEDIATE');
   const select = (table: CopiedTable, columns: readonly string[]) =>
     db.prepare<[], Value[]>(`SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${COPIED_TABLES[table]}`).raw();
-  const neverAgain = new Set(
+  const autoincremented = new Set(
     db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE sql LIKE '%AUTOINCREMENT%'").pluck().all(),
   );
 
@@ -55,7 +55,7 @@ export function openFileCopy(file: string, { isSource }: { isSource: boolean }):
       const drop = db.prepare('DELETE FROM sqlite_sequence WHERE name = ?');
       const put = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
       for (const [table, id] of ids) {
-        if (!neverAgain.has(table)) continue;
+        if (!autoincremented.has(table)) continue;
         drop.run(table);
         put.run(table, id);
       }

@@ -72,7 +72,7 @@ it('reports with a session which servers removed the bot, within each connection
     [even, 50],
   ]);
   expect([erasure.removed(50), erasure.removed(51)]).toEqual([[odd], [odd, even]]);
-  // Commands can be used where the bot is no member.
+  // Commands can be used where the bot is not a member.
   channels.postponeErasure(even, 80);
   channels.postponeErasure(other, 80);
   expect(erasure.removed(81)).toEqual([odd, even]);

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** Errors where a row's type does not declare a column, or declares what is no column. */
+/** Errors where a row's type does not declare a column, or declares a column that does not exist. */
 const CHECKED = `
 type Checked<Row, _Columns extends keyof Row, _Declared extends _Columns> = Row;
 `;
