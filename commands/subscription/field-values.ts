@@ -42,6 +42,7 @@ const MOST_ENTRIES = 50;
 const MOST_COOLDOWN = 10_080;
 const NONE = ['', 'none', 'off'];
 
+/** A field that may be empty: an empty text, `none` and `off` mean null. */
 export function nullable<Value extends string>(
   option: string,
   read: (text: string, reading: Reading) => Value,
@@ -54,6 +55,7 @@ export function nullable<Value extends string>(
   };
 }
 
+/** A field with one of these values; an empty text means the first one. */
 export function oneOf<Value extends string>(option: string, values: readonly [Value, ...Value[]]): Field<Value> {
   return {
     option,
@@ -70,6 +72,7 @@ export function oneOf<Value extends string>(option: string, values: readonly [Va
   };
 }
 
+/** A field that is on or off; an empty text means `otherwise`. */
 export function yesOrNo(option: string, otherwise: boolean): Field<boolean> {
   return { option, read: (text, reading) => readYesOrNo(option, text, otherwise, reading), write: writeYesOrNo };
 }
@@ -87,6 +90,7 @@ export function writeYesOrNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }
 
+/** A field with several values, separated by blanks, commas or semicolons, each counted once. */
 export function list<Value extends string>(
   option: string,
   read: (text: string, reading: Reading) => Value,
@@ -111,6 +115,7 @@ function checkCount(option: string, count: number, { t, called }: Reading): void
   throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MOST_ENTRIES }));
 }
 
+/** An amount in the token's units. Throws a {@link UserError}. */
 export function readAmount(option: string, text: string, reading: Reading): string {
   const { t, called } = reading;
   if (!isAmount(text)) {
@@ -136,12 +141,14 @@ function clearAmount(text: string, { t, language }: Reading): string {
   throw new UserError(t('subscription.filter.thousands', { text, whole: text.replace('.', ''), exact: `${text}0` }));
 }
 
+/** The contract of a token that is typed as its symbol or address. Throws a {@link UserError}, also for the native coin. */
 export function readToken(text: string, { tokens, t, called }: Reading): AddressText {
   const asset = tokens.find(text);
   if (asset === 'native') throw new UserError(t('subscription.filter.nativeToken', { kind: called('kind') }));
   return asset;
 }
 
+/** The ID of a role that is typed as a mention or an ID. Throws a {@link UserError}. */
 export function readRole(text: string, { guildId, t }: Reading): string {
   const id = /^(?:<@&)?(\d{5,20})>?$/.exec(text)?.[1];
   if (id === undefined) throw new UserError(t('subscription.filter.role'));
@@ -149,6 +156,7 @@ export function readRole(text: string, { guildId, t }: Reading): string {
   return id;
 }
 
+/** Minimum amounts by token, like `USDC=100 native=0.5`. Throws a {@link UserError}. */
 export function readMinimums(text: string, reading: Reading): Filters['minimums'] {
   const { tokens, t, called } = reading;
   if (NONE.includes(text.toLowerCase())) return {};
@@ -166,12 +174,14 @@ export function readMinimums(text: string, reading: Reading): Filters['minimums'
   return Object.fromEntries(entries);
 }
 
+/** In the form that {@link readMinimums} accepts. */
 export function writeMinimums(minimums: Filters['minimums']): string {
   return Object.entries(minimums)
     .map(([asset, amount]) => `${writeAsset(asset as Asset)}=${amount}`)
     .join(' ');
 }
 
+/** A counterparty's address. Throws a {@link UserError} with the reason. */
 export function readCounterparty(text: string, { t }: Reading): AddressText {
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed.address;
@@ -179,12 +189,14 @@ export function readCounterparty(text: string, { t }: Reading): AddressText {
   throw new UserError(t('subscription.filter.counterparty', { text: quoted(text), reason }));
 }
 
+/** `hourly`, `daily`, or null for `off`. Throws a {@link UserError}. */
 export function readDigest(text: string, reading: Reading): Subscription['digest'] {
   if (NONE.includes(text.toLowerCase())) return null;
   const chosen = oneOf('digest', ['off', 'hourly', 'daily']).read(text, reading);
   return chosen === 'off' ? null : chosen;
 }
 
+/** `compact` or `full`, or null for the server's style. Throws a {@link UserError}. */
 export function readStyle(text: string, reading: Reading): Subscription['style'] {
   const wanted = text.toLowerCase();
   if (['', 'none', 'default'].includes(wanted)) return null;
@@ -192,6 +204,7 @@ export function readStyle(text: string, reading: Reading): Subscription['style']
   return chosen === 'default' ? null : chosen;
 }
 
+/** Quiet hours as `HH:MM-HH:MM`. Throws a {@link UserError}. */
 export function readQuiet(text: string, { t }: Reading): string {
   const times = /^(\d{1,2}):(\d{2})\s*[-–—−~〜]\s*(\d{1,2}):(\d{2})$/.exec(text)?.slice(1) ?? [];
   const [startHour = '24', startMinute = '', endHour = '24', endMinute = ''] = times;
@@ -202,6 +215,7 @@ export function readQuiet(text: string, { t }: Reading): string {
   return `${start}-${end}`;
 }
 
+/** Minutes between two pings, up to a week. Throws a {@link UserError}. */
 export function readCooldown(text: string, { t }: Reading): number {
   if (text === '') return DEFAULT_CHOICES.mentionCooldown;
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;

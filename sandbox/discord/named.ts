@@ -3,6 +3,7 @@ import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import type { Channel, Guild, Member, Role, User } from './world.ts';
 
+/** These return what has an ID, and throw {@link NotPossible} if nothing does. */
 export function user(core: Core, id: string): User {
   const found = core.world.users.get(id);
   if (!found) throw new NotPossible(`There is no user ${id}.`);

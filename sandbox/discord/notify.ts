@@ -17,6 +17,7 @@ function send(core: Core, guild: Guild, name: string, data: object, intents: num
   notifyGuild(core, guild);
 }
 
+/** Reports a thread: to the bot if it can see it, and to listeners. */
 export function notifyThread(
   core: Core,
   name: 'THREAD_CREATE' | 'THREAD_UPDATE' | 'THREAD_DELETE',
@@ -57,6 +58,7 @@ export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | '
   else send(core, guild, `CHANNEL_${change}`, apiChannel(core.world, channel), Intent.Guilds);
 }
 
+/** Reports a new, changed or deleted role to the bot and to listeners. */
 export function notifyRole(core: Core, role: Role, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
   const guild = core.world.guilds.get(role.guildId)!;
   const data = change === 'DELETE' ? { role_id: role.id } : { role: apiRole(core.world, role) };

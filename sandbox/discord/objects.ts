@@ -5,6 +5,7 @@ import { botPermissions, permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import { type Channel, type Guild, isThread, type Member, type Role, type User, type World } from './world.ts';
 
+/** Objects as Discord's API sends them. */
 export function apiUser(user: User): Json {
   return {
     id: user.id,

@@ -186,6 +186,7 @@ function removeChannel(core: Core, call: Call): Json {
   return gone;
 }
 
+/** The routes of channels, their messages and threads. */
 export function channelRoutes(core: Core): Route[] {
   const messages = '/channels/:channel/messages';
   const message = `${messages}/:message`;

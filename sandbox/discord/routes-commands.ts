@@ -17,6 +17,7 @@ function withoutOthers(command: object): object {
   return JSON.parse(JSON.stringify(command, keep)) as object;
 }
 
+/** The routes that register commands, globally and for a server. */
 export function commandRoutes(core: Core): Route[] {
   const { commands } = core;
   return ['/applications/:application/commands', '/applications/:application/guilds/:guild/commands'].flatMap(

@@ -104,6 +104,7 @@ function botRoutes(core: Core): Route[] {
   ];
 }
 
+/** The routes of servers, their members and roles. */
 export function guildRoutes(core: Core): Route[] {
   const { world } = core;
   const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route => ({

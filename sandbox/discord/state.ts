@@ -6,6 +6,7 @@ import type { Channel, Guild, World } from './world.ts';
 
 const SHOWN = 200;
 
+/** Every user as listeners see them. */
 export function userStates(world: World): UserState[] {
   return [...world.users.values()].map(({ id, username, displayName, bot, locale }) => ({
     id,
@@ -16,6 +17,7 @@ export function userStates(world: World): UserState[] {
   }));
 }
 
+/** A channel as listeners see it. */
 export function channelState(world: World, channel: Channel): ChannelState {
   const { ownerId: _owner, joined: _joined, lastMessageId: _last, ...rest } = channel;
   const people = world.guildOf(channel)?.members.keys() ?? [channel.recipientId ?? '', world.botId];
@@ -26,6 +28,7 @@ export function channelState(world: World, channel: Channel): ChannelState {
   };
 }
 
+/** A server as listeners see it. */
 export function guildState(world: World, guild: Guild): GuildState {
   const { id, name, locale, ownerId, present, available } = guild;
   return {

@@ -65,6 +65,7 @@ const WITH_MESSAGES: readonly number[] = [
   ...THREADS,
 ];
 
+/** By the channel's type. */
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
 

@@ -24,6 +24,7 @@ export class Forbidden extends Error {
   }
 }
 
+/** The request is invalid: status 400. */
 export class BadRequest extends Error {
   readonly statusCode = 400;
 }

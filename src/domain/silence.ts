@@ -12,6 +12,7 @@ export interface SilenceRule {
   leastMs: number;
 }
 
+/** 20 events at most 2 hours apart make an address busy; it is silent after 12 gaps, but not before 6 hours. */
 export const SILENCE_RULE: SilenceRule = { events: 20, gapMs: 2 * HOUR, gaps: 12, leastMs: 6 * HOUR };
 
 /** A busy address that has gone quiet. */

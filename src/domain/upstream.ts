@@ -13,6 +13,7 @@ export type UpstreamFailure =
   /** A success with an invalid body, such as a proxy's page. */
   | { status: 'unreadable' };
 
+/** Every status of an {@link UpstreamFailure}; also the metrics' labels. */
 export const FAILURE_REASONS = [
   'timeout',
   'unreachable',

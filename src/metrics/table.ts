@@ -8,6 +8,7 @@ import { SENDING } from './sending.ts';
  */
 export const METRICS = { ...RECEIVING, ...SENDING, ...MACHINE } as const;
 
+/** A metric's name without its prefix. */
 export type MetricName = keyof typeof METRICS;
 export const METRIC_NAMES = Object.keys(METRICS) as MetricName[];
 

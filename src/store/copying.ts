@@ -30,8 +30,10 @@ export const COPIED_TABLES = {
   meta: 'key',
 } as const;
 
+/** A table that is copied from one database to another. */
 export type CopiedTable = keyof typeof COPIED_TABLES;
 
+/** The copied tables, those first that others refer to. */
 export const TABLE_NAMES = Object.keys(COPIED_TABLES) as CopiedTable[];
 
 /** A value, alike for every engine: flags are 0 and 1, and text contains no NUL. */

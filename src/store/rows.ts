@@ -56,6 +56,7 @@ export const SUBSCRIPTION_COLUMNS: Record<keyof Subscription, string> = {
 export const selected = (keys: readonly (keyof Subscription)[]): string =>
   keys.map((key) => `${SUBSCRIPTION_COLUMNS[key]} AS "${key}"`).join(', ');
 
+/** Selects whole subscriptions, with when they last had an event. */
 export const SELECT_SUBSCRIPTIONS = `SELECT ${selected(Object.keys(SUBSCRIPTION_COLUMNS) as (keyof Subscription)[])}
   FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
 
@@ -65,6 +66,7 @@ const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
 export const toFilters = (text: string): Filters =>
   UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
 
+/** Creates a subscription from its row. */
 export const toSubscription = (row: SubscriptionRow): Subscription => ({
   ...row,
   paused: Boolean(row.paused),
@@ -106,6 +108,7 @@ export interface StoryAlertRow
   deadAt: number | null;
 }
 
+/** Creates an alert's story from its row. `gatheredUntil`: when the channel's burst is posted; null: none. */
 export function toStoryAlert(row: StoryAlertRow, gatheredUntil: number | null): StoryAlert {
   const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
   const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;

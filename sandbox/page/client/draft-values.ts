@@ -6,6 +6,7 @@ import { type Field, offers, readFile, valuesSoFar } from './options.ts';
 import { currentChannelId, draw, interact, ui } from './screen.ts';
 import { clearList, showList, showSoon } from './suggestions.ts';
 
+/** Takes what was typed into an option. */
 export function onField(field: Field, guild: GuildState, value: string): void {
   field.text = value;
   if (field.picked?.text !== value) field.picked = undefined;
@@ -89,6 +90,7 @@ function pick(field: Field, label: string, value: OptionInput): void {
   else draw();
 }
 
+/** Takes the file that was chosen for an option. */
 export async function onFile(field: Field, event: Event): Promise<void> {
   const file = (event.target as HTMLInputElement).files?.[0];
   if (!file) return;

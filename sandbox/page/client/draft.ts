@@ -6,8 +6,10 @@ import { draw, drawAtOnce, notify, ui } from './screen.ts';
 import { keep } from './session.ts';
 import { clearList, closeList, showList } from './suggestions.ts';
 
+/** Most suggestions that are shown, as in Discord. */
 export const SHOWN_MAX = 25;
 
+/** The message or command that the person is writing. */
 export const draft = {
   text: '',
   command: undefined as Command | undefined,
@@ -31,6 +33,7 @@ function typedLine({ label }: Command, typed: readonly Field[]): string {
   return [`/${label}`, ...options.map((field) => `${field.option.label}:${field.text}`), ''].join(' ');
 }
 
+/** Takes a new text of the input, and shows commands that fit it. */
 export function onText(value: string, isTyped = true): void {
   draft.text = value;
   draft.error = '';
@@ -64,12 +67,14 @@ export function choose(chosen: Command, rest: string, isTyped = true): void {
   if (isTyped) focusNext();
 }
 
+/** Adds an option to the command and focuses it. */
 export function addField(option: CommandOption): void {
   draft.fields = [...draft.fields, { option, text: '', picked: undefined }];
   clearList();
   drawAtOnce(() => focusField(option));
 }
 
+/** Focuses an option. */
 export const focusField = ({ name }: CommandOption): void => document.getElementById(`option-${name}`)?.focus();
 
 /** Focuses the first empty option, or the send button. */
@@ -81,6 +86,7 @@ export function focusNext(): void {
   });
 }
 
+/** Discards the command and its options. */
 export function leave(): void {
   draft.command = undefined;
   draft.fields = [];

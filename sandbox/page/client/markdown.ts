@@ -1,5 +1,6 @@
 /** Parses Discord's Markdown into a tree. Nothing here touches the page: text of strangers stays text. */
 
+/** A part of a line. */
 export type Inline =
   | { type: 'text' | 'code' | 'everyone' | 'emoji'; text: string }
   | { type: 'strong' | 'em' | 'u' | 's' | 'spoiler'; children: Inline[] }
@@ -8,6 +9,7 @@ export type Inline =
   | { type: 'command'; name: string }
   | { type: 'time'; at: number; style: string };
 
+/** A line, or several that belong together. */
 export type Block =
   | { type: 'text' | 'subtext'; children: Inline[] }
   | { type: 'heading'; level: 1 | 2 | 3; children: Inline[] }

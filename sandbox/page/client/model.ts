@@ -138,10 +138,13 @@ function forgetOldMessages(all: Known, channelId: string): void {
 export const isOnline = ({ world, discord }: Known): boolean =>
   world.bot.state === 'running' && discord.sessions.some((session) => session.connected);
 
+/** A server that the page knows. */
 export const guildOf = (id: string): GuildState | undefined => known?.discord.guilds.find((guild) => guild.id === id);
 
+/** A person or bot that the page knows. */
 export const userOf = (id: string): UserState | undefined => known?.discord.users.find((user) => user.id === id);
 
+/** A channel or direct message that the page knows. */
 export function channelOf(id: string): ChannelState | undefined {
   const all = [
     ...(known?.discord.guilds ?? []).flatMap((guild) => guild.channels),
@@ -150,6 +153,7 @@ export function channelOf(id: string): ChannelState | undefined {
   return all.find((channel) => channel.id === id);
 }
 
+/** A person's membership in a server. */
 export const memberOf = (guild: GuildState, userId: string): MemberState | undefined =>
   guild.members.find((member) => member.userId === userId);
 

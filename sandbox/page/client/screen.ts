@@ -6,6 +6,7 @@ import { channelsFor, guildOf, known, learn, localeOf, memberOf, newestIn, setCo
 import { restoreParts, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
 
+/** What a narrow screen shows over the channel, the colors, and the tabs of the world's panel. */
 export type Drawer = 'none' | 'channels' | 'world';
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'events' | 'send' | 'watch' | 'break';

@@ -13,6 +13,7 @@ export interface Owner {
 
 let count = 0;
 
+/** A select menu as Discord draws it, for `<bell-select>`. */
 export class BellSelect extends HTMLElement {
   /** The current choice. */
   values: string[] = [];

@@ -42,8 +42,10 @@ export const listAttributes = () => ({
   active: active >= 0 && items.length > 0 ? `suggestion-${active}` : nothing,
 });
 
+/** Whether suggestions are shown. */
 export const isListed = (): boolean => items.length > 0;
 
+/** The suggestion that Enter takes. */
 export const activeItem = (): Item | undefined => items[active];
 
 /** Replaces the list. `takesFirst`: Enter and Tab take the first item, as in Discord. */

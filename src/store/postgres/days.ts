@@ -16,6 +16,7 @@ export const firstIdOf = (time: number): number => Math.floor(time / DAY) * IDS_
 export const newId = (seenAt: string): string =>
   `${seenAt} / ${DAY} * ${IDS_OF_A_DAY} + nextval('transfer_numbers') % ${IDS_OF_A_DAY}`;
 
+/** The tables with a partition for each day. */
 export const PARTITIONED = ['transfers', 'deliveries', 'decisions'] as const;
 
 /**

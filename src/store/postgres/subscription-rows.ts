@@ -29,6 +29,7 @@ const INSERTED = [
 
 const columnsOf = (keys: readonly (keyof Subscription)[]): string => keys.map((key) => COLUMNS[key]).join(', ');
 
+/** A guild's subscription by its ID. */
 export const subscriptionOf = (sql: Statements, guildId: string, id: number): Promise<Row | undefined> =>
   sql.get<Row>(`${SELECT} WHERE guild_id = $1 AND id = $2`, guildId, id);
 

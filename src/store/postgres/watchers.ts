@@ -39,6 +39,7 @@ export async function countWatchers(sql: Statements, addresses: readonly Address
   return new Map(rows.map(({ address, scope, n }) => [placeOf(address, scope), n]));
 }
 
+/** The key of an address in a scope. */
 export const placeOf = (address: AddressText, scope: number): string => `${scope} ${address}`;
 
 /**

@@ -19,6 +19,7 @@ export function silenceTable(db: Database) {
   return { report: (notice: Notice, subscriptions: number[]): boolean => report.immediate(notice, subscriptions) };
 }
 
+/** Finds busy addresses that have gone quiet. */
 export function silenceReader(db: Database) {
   const silent = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
        last_event_at AS lastEventAt, gap_ms AS gapMs

@@ -22,6 +22,7 @@ export interface Author {
 /** What adding, changing and importing subscriptions share; none of it is a transaction of its own. */
 export type SubscriptionRows = ReturnType<typeof subscriptionRows>;
 
+/** Statements about single subscriptions, each part of the caller's transaction. */
 export function subscriptionRows(db: Database) {
   const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
   const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
