@@ -8,7 +8,7 @@ const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
   'test/faults/{database,hanging-disk,slow-disk}.test.ts',
-  'test/release.test.ts',
+  'test/{release,site}.test.ts',
   'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
   'test/processes/*.test.ts',
   'test/store/postgres/*.test.ts',

@@ -68,10 +68,15 @@ function contentOf(path: string, text: string): Content {
         return `<div class="diagram"><a href="${name}"><img src="${name}" alt="${alt}"></a></div>\n`;
       },
       table(token: Tokens.Table) {
-        const row = (cells: Tokens.TableCell[], tag: string): string =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-        const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
-        return `<div class="table"><table><thead>${row(token.header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`;
+        const head = token.header.map(({ tokens }) => this.parser.parseInline(tokens));
+        const titles = head.map((title) => title.replace(/<[^>]+>/g, ''));
+        const cell = ({ tokens }: Tokens.TableCell, column: number): string =>
+          `<td data-title="${titles[column]}">${this.parser.parseInline(tokens)}</td>`;
+        const body = token.rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`).join('\n');
+        const top = `<thead><tr>${head.map((title) => `<th>${title}</th>`).join('')}</tr></thead>`;
+        // On a phone, a table with more columns becomes a list.
+        const kind = head.length > 2 ? 'table wide' : 'table';
+        return `<div class="${kind}"><table>${top}<tbody>${body}</tbody></table></div>\n`;
       },
     },
   });

@@ -25,7 +25,7 @@ function environment(example: string): string {
       .replaceAll(/^# ?/gm, '')
       .trim()
       .replaceAll('\n', ' ')
-      .replaceAll(/https?:\S+[\w]/g, '`$&`');
+      .replaceAll(/(?:https?|postgres):\S+[\w]/g, '`$&`');
     const variables = block[2]!
       .trim()
       .split('\n')
