@@ -1,4 +1,5 @@
-/** Clocks for tests and snowflake IDs. */
+/** Clocks for tests and snowflake IDs. The bot's own clock stays out: the stand-in is also a package by itself. */
+
 /** Time as an argument: tests advance it by hand. */
 export interface Clock {
   /** Milliseconds since 1970. */

@@ -16,6 +16,6 @@ export interface Parts {
   random(): number;
   /** What has happened since the start, for the metrics. */
   counts: ReturnType<typeof createCounts<RefusalReason>>;
-  /** How each part ends: the last one that was started first, also when a later one cannot start. */
+  /** Ends the parts, the latest first, also when a later one cannot start. */
   stack: AsyncDisposableStack;
 }

@@ -9,7 +9,7 @@ export type EditSlots = ReturnType<typeof createEditSlots>;
 
 /** Assigns the times at which sent messages may be edited, over all channels. */
 export function createEditSlots() {
-  /** No edit before. */
+  /** No edit is made before this time. */
   let from = Number.NEGATIVE_INFINITY;
   return {
     /** Takes the next slot and returns its time; null if the channel may not edit until `dueAt`, which is later. */

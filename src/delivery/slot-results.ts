@@ -15,7 +15,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** The scheduler's part that records what a channel did with its slot, and when it is due again. */
 export function createSlotResults({ channels, budgets, edits }: SlotResultsOptions) {
   return {
-    /** A channel claimed what it sends next, beside which this many alerts wait in all. */
+    /** A channel claimed what it sends next; `alerts`: how many wait in total. */
     claimed(id: string, { alerts, isEdit }: { alerts: number; isEdit: boolean }): void {
       const channel = channels.get(id);
       channel.alerts += alerts;

@@ -20,7 +20,7 @@ export type ProjectAccess =
 export interface Projects {
   /** Whether the notification service is configured. */
   enabled: boolean;
-  /** Whether any guilds may manage the operator's project. */
+  /** Whether any guild may manage the operator's project. */
   hasOperators: boolean;
   /** The ID of the operator's project; null: not set. */
   operatorId: string | null;

@@ -73,12 +73,12 @@ function run(stage: string, main: string) {
 }
 
 describe('the image of the bot', () => {
-  it('starts as far as its configuration, which it misses', () => {
+  it('starts and reports the configuration that is missing', () => {
     const { status, stderr } = run('bot', 'src/main.ts');
     expect([status, stderr]).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
   });
 
-  it('contains what charts are drawn with', () => {
+  it('contains the libraries that draw charts', () => {
     const draw = "await import('./src/discord/chart.ts'); process.exit(0)";
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', draw], {
       cwd: stages.get('bot')!,
@@ -97,7 +97,7 @@ describe('the image of the bot', () => {
 });
 
 describe('the image of the services', () => {
-  it('starts as far as its configuration, which it misses', () => {
+  it('starts and reports the configuration that is missing', () => {
     const { status, stderr } = run('services', 'services/main.ts');
     expect([status, stderr]).toEqual([78, expect.stringContaining('RPC_URL')]);
   });

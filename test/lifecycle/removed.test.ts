@@ -83,7 +83,7 @@ it('erases no server that the bot is in after all', async () => {
   app = await startHere(file, discord, clock);
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   await until('1 removal is stored', async () => (await noted()).length === 1);
-  // Nobody hears of this: the connection is gone, and comes back with what was missed by somebody else.
+  // A stored removal that is not true: the bot is in this server.
   await store().guilds.changeSettings(orchid.id, { timezone: 'Asia/Tokyo' });
   await store().channels.guildRemoved(orchid.id, 1, 1);
   await pass(HOUR);

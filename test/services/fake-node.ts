@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One call that a node was asked. */
+/** One call to a node. */
 export interface Asked {
   method: string;
   params: unknown[];
@@ -13,14 +13,14 @@ export interface Asked {
 /** What a fake node answers: a result, or an HTTP status, or nothing at all. */
 export type Reply = { result: unknown } | { status: number } | 'hangs';
 
-/** A node of whose chain nothing exists but its answers. */
+/** A node that has only its answers, and no chain. */
 export interface FakeNode {
   url: string;
   asked: Asked[];
   close(): void;
 }
 
-/** Starts a node that answers as `reply` says. */
+/** Starts a node that answers with the results of `reply`. */
 export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<FakeNode> {
   const asked: Asked[] = [];
   const answer = (text: string, headers: IncomingHttpHeaders, response: ServerResponse): void => {

@@ -61,7 +61,7 @@ async function reused(): Promise<Running | null> {
     for (const name of readdirSync(folder)) if (!name.startsWith(NAME)) rmSync(join(folder, name), { recursive: true });
     if ((await running.threads.check()) === null) return running;
   } catch {
-    // It is locked, or is no database any more.
+    // It is locked, or no longer a database.
   }
   await end(running);
   return null;
