@@ -18,7 +18,7 @@ interface Common {
   txHash: Hex;
   from: Address;
   to: Address;
-  /** Where in its transaction: `transaction`, `log:5`, `log:5:2` (third of a batch), `trace:0.1`. Unique there. */
+  /** Where in its transaction: `transaction`, `log:5`, `log:5:2` (third of a batch), `trace:0.1`, `mint`. Unique there. */
   place: string;
   /** true: the chain itself moves these coins, also when the transaction fails. */
   survives?: true;
