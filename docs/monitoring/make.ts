@@ -109,7 +109,10 @@ function panelOf(panel: Panel, id: number, gridPos: object): object {
     },
     options: panel.stat
       ? { reduceOptions: { calcs: ['lastNotNull'] }, textMode: panel.unit === 'string' ? 'name' : 'value' }
-      : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi' } },
+      : {
+          legend: { showLegend: true, displayMode: 'list', placement: 'bottom', calcs: [] },
+          tooltip: { mode: 'multi', sort: 'desc' },
+        },
     targets: panel.targets.map(([expr, legendFormat], at) => ({
       refId: String.fromCharCode(65 + at),
       datasource: DATASOURCE,
