@@ -9,7 +9,6 @@ import { type Receiving, startReceiving } from './app/receiving.ts';
 import type { Renderers, Sending } from './app/sending.ts';
 import { shareWork } from './app/sharing.ts';
 import { createWork } from './app/work.ts';
-import { startWorking } from './app/working.ts';
 import type { Config } from './config.ts';
 import type { GatewayOptions, startGateway } from './discord/gateway.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
@@ -70,7 +69,11 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const counts = createCounts(REFUSAL_REASONS, (seconds) => metrics.observe('message_delay_seconds', seconds));
   const parts: Parts = { config, log, clock, now: () => clock.now(), elapsed, random, counts, stack };
 
-  const data = await openData(parts, overrides.database, overrides.onDatabase);
+  // Most of what the bot imports is for the work: it is loaded while the database opens in threads of its own.
+  const [data, { startWorking }] = await Promise.all([
+    openData(parts, overrides.database, overrides.onDatabase),
+    import('./app/working.ts'),
+  ]);
   const interfaces = await openInterfaces(parts, data);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(parts);

@@ -349,10 +349,10 @@ function distance(one: string, other: string): number {
   if (Math.min(one.length, other.length) < 6 || Math.abs(one.length - other.length) > 2)
     return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const [index, letter] of one.split('').entries()) {
+  for (let index = 0; index < one.length; index++) {
     const next = [index + 1];
-    for (const [at, its] of other.split('').entries()) {
-      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (letter === its ? 0 : 1)));
+    for (let at = 0; at < other.length; at++) {
+      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (one[index] === other[at] ? 0 : 1)));
     }
     row = next;
   }

@@ -4,9 +4,7 @@ import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { assertListenable } from '../receiver/listen.ts';
 import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
 import type { OpenStore, StoreListener } from '../store/open-store.ts';
-import { openSharedStore, type SharedStore } from '../store/postgres/client.ts';
-import { SCHEMA_VERSION } from '../store/postgres/schema.ts';
-import { shownUrl } from '../store/postgres/url.ts';
+import type { SharedStore } from '../store/postgres/client.ts';
 import { openStore } from '../store/sqlite/client.ts';
 import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
@@ -74,6 +72,8 @@ async function openShared({ config, log, clock, now, elapsed, stack }: Parts): P
   const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
   const onProgress = (details: object, message: string) => log.info(details, message);
   const isCandidate = ROLES.includes('work');
+  // Only here, because most installations have no Postgres.
+  const { openSharedStore } = await import('../store/postgres/client.ts');
   const shared = await openSharedStore(url, { onProgress, isCandidate, clock, elapsed, log });
   const { store, leadership } = stack.adopt(shared, ({ close }) => close());
   const keyFile = resolve('data', KEY_NAME);
@@ -83,9 +83,9 @@ async function openShared({ config, log, clock, now, elapsed, stack }: Parts): P
   }
   const onChanged = () => leadership.notify(NOTICES.settings);
   return {
-    name: shownUrl(url),
+    name: shared.name,
     file: null,
-    schema: SCHEMA_VERSION,
+    schema: shared.schema,
     keyFile,
     database: shared,
     store,

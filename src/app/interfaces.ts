@@ -1,7 +1,10 @@
-import { openExplorer, openProjects } from '../command-services.ts';
-import type { Explorer } from '../upstream/explorer.ts';
+import type { Config } from '../config.ts';
+import { makePathToken } from '../receiver/paths.ts';
+import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
+import { createExplorer, type Explorer } from '../upstream/explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from '../upstream/health.ts';
-import type { Projects } from '../upstream/projects.ts';
+import type { ProjectKeys } from '../upstream/project-client.ts';
+import { createProjects, type Projects, resealProjects } from '../upstream/projects.ts';
 import type { Data } from './data.ts';
 import type { Parts } from './parts.ts';
 
@@ -13,10 +16,66 @@ export interface Interfaces {
 }
 
 /** Opens the clients of the interfaces. */
-export async function openInterfaces({ config, clock, log, now, stack }: Parts, data: Data): Promise<Interfaces> {
-  const { store, keyFile, tokens } = data;
+export async function openInterfaces(parts: Parts, data: Data): Promise<Interfaces> {
+  const { config, clock, log, now, stack } = parts;
   const health = createInterfaceHealth({ clock, log });
   stack.defer(health.close);
-  const projects = await openProjects(config, { store, keyFile, health, onTokens: tokens.refresh, now, log });
+  const projects = await openProjects(parts, data, health);
   return { health, projects, explorer: openExplorer(config, health, now) };
+}
+
+/** Opens the guilds' own projects; the key that seals them comes from the environment or from a file. */
+async function openProjects(
+  { config, now, log }: Parts,
+  { store, keyFile, tokens }: Data,
+  health: InterfaceHealth,
+): Promise<Projects> {
+  const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
+  if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
+  const { resealed, closed } = await resealProjects(store, seal);
+  if (resealed > 0) log.info({ resealed }, 're-encrypted projects with the new key');
+  if (closed.length > 0) {
+    log.error(
+      { guilds: closed },
+      'cannot decrypt these servers’ projects: restore the key that encrypted them, or have each server store its project again',
+    );
+  }
+  const projects = createProjects({
+    store,
+    seal,
+    url: config.NOTIFICATION_URL,
+    operator: operatorKeys(config),
+    operatorSigning: config.NOTIFICATION_SIGNING_SECRET,
+    operatorGuildIds: config.OPERATOR_GUILD_IDS,
+    now,
+    newToken: makePathToken,
+    onTokens: tokens.refresh,
+    onAnswer: (failure) => health.note('notification', failure),
+  });
+  if (projects.probe) health.watch('notification', projects.probe);
+  await projects.readSigning();
+  return projects;
+}
+
+/** The explorer's look-up; null when the interface is off. */
+function openExplorer(config: Config, health: InterfaceHealth, now: () => number): Explorer | null {
+  if (!config.EXPLORER_API_URL) return null;
+  const explorer = createExplorer({
+    url: config.EXPLORER_API_URL,
+    addressParam: config.EXPLORER_ADDRESS_PARAM,
+    apiKey: config.EXPLORER_API_KEY,
+    now,
+    onAnswer: (failure) => health.note('explorer', failure),
+  });
+  health.watch('explorer', explorer.probe);
+  return explorer;
+}
+
+function operatorKeys(config: Config): ProjectKeys | null {
+  const {
+    NOTIFICATION_PROJECT_ID: projectId,
+    NOTIFICATION_API_KEY: apiKey,
+    NOTIFICATION_API_SECRET: apiSecret,
+  } = config;
+  return projectId && apiKey && apiSecret ? { projectId, apiKey, apiSecret } : null;
 }

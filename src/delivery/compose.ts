@@ -7,10 +7,11 @@ import {
   type ShownDeliveries,
   shownDeliveries,
 } from '../domain/batch.ts';
+import { BACKLOG_TRANSACTIONS } from '../domain/burst.ts';
 import { MINUTE } from '../domain/clock.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
-import { BACKLOG_TRANSACTIONS, type DigestReason, type Hold } from '../domain/schedule.ts';
+import type { DigestReason, Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_ALERTS, type Search } from './bisect.ts';
 import type { Channel } from './channel-table.ts';

@@ -1,5 +1,4 @@
 import { Temporal } from 'temporal-polyfill';
-import { MINUTE } from './clock.ts';
 
 /** Why an alert is not posted at once. */
 export type Hold = 'hourly' | 'daily' | 'quiet';
@@ -76,49 +75,3 @@ function localTime(timezone: string | null, at: number): Temporal.ZonedDateTime 
     return instant.toZonedDateTimeISO('UTC');
   }
 }
-
-/** More waiting transactions in a channel become a digest. */
-export const BACKLOG_TRANSACTIONS = 50;
-
-/** With more alerts within the window, a channel gets digests. */
-export const BURST_ALERTS = 60;
-/** How far back those alerts are counted. */
-export const BURST_WINDOW_MS = 10 * MINUTE;
-/** Between the last alert of a burst and its first digest; each further digest doubles it. */
-const BURST_PAUSE = { first: 10_000, most: 50_000 };
-/** After this long without an alert a burst is over, however many there were. */
-const BURST_OVER_MS = MINUTE;
-/** How far back those digests are counted. */
-export const BURST_MEMORY_MS = 30 * MINUTE;
-
-/**
- * Until when a channel's next alerts are collected, after this many `alerts` in the window that ended with the last of them at
- * `lastAt`, and after this many digests of the burst; null: they are posted one by one. If the time has passed, a digest is
- * due.
- */
-export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {
-  const { alerts, digests, lastAt } = posted;
-  // If `lastAt` lies in the future because the clock was set back, nothing is held.
-  const isOver = now < lastAt || now >= lastAt + BURST_OVER_MS;
-  if (alerts <= BURST_ALERTS || isOver) return null;
-  // Bounded, so that nobody can hide an important alert behind a burst for long.
-  return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
-}
-
-/**
- * Why a channel's due alerts are posted now as a digest (null: one by one). `later`: those of a burst are collected until
- * `gatheredUntil`. `hold`: why the alerts waited.
- */
-export function digestReason(
-  hold: Hold | null,
-  gatheredUntil: number | null,
-  now: number,
-): DigestReason | null | 'later' {
-  if (hold !== null) return hold;
-  if (gatheredUntil === null) return null;
-  return gatheredUntil <= now ? 'burst' : 'later';
-}
-
-/** When a channel's next alerts are due; null: none wait. `heldUntil`: when the first held one is. */
-export const nextDueAt = (gatheredUntil: number | null, heldUntil: number | null): number | null =>
-  gatheredUntil === null ? heldUntil : Math.min(gatheredUntil, heldUntil ?? gatheredUntil);

@@ -2,12 +2,15 @@ import type { OpenStore, StoreListener } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { type Connection, connect, TAKING_WRITES } from './connection.ts';
 import { createLeadership, type Leadership, type LeadershipOptions, type Term } from './leadership.ts';
-import { migrate } from './schema.ts';
+import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { openTables } from './tables.ts';
-import { clientConfig } from './url.ts';
+import { clientConfig, shownUrl } from './url.ts';
 
 /** A database with the other processes that use it. */
 export interface SharedStore extends OpenStore {
+  /** The URL without its password. */
+  name: string;
+  schema: number;
   leadership: Leadership;
   /** The port for the process that works: what it writes fails with LEDGERBELL_NOT_LEADER once another was elected. */
   during(term: Term): Store;
@@ -29,6 +32,8 @@ export async function openSharedStore(
   const leadership = createLeadership({ ...options, config: clientConfig(url), takingWrites: TAKING_WRITES });
   return {
     ...toStore(connection),
+    name: shownUrl(url),
+    schema: SCHEMA_VERSION,
     leadership,
     during: (term) => openTables(connection.during(term)),
     async close() {

@@ -6,11 +6,10 @@ import {
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
   burstUntil,
-  type DigestReason,
   digestReason,
-  type Hold,
   nextDueAt,
-} from '../../domain/schedule.ts';
+} from '../../domain/burst.ts';
+import type { DigestReason, Hold } from '../../domain/schedule.ts';
 import { byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';

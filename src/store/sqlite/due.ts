@@ -7,11 +7,10 @@ import {
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
   burstUntil,
-  type DigestReason,
   digestReason,
-  type Hold,
   nextDueAt,
-} from '../../domain/schedule.ts';
+} from '../../domain/burst.ts';
+import type { DigestReason, Hold } from '../../domain/schedule.ts';
 import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
 import { alertReader } from './alerts.ts';
 

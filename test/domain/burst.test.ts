@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { burstUntil, digestReason, nextDueAt } from '../../src/domain/burst.ts';
+
+it('starts digests with more than 60 alerts, ten seconds after the last, until a minute without any', () => {
+  const after = (lines: number, now: number) => burstUntil({ alerts: lines, digests: 0, lastAt: 1_000 }, now);
+  expect(after(60, 1_000)).toBeNull();
+  expect(after(61, 1_000)).toBe(11_000);
+  expect(after(61, 60_999)).toBe(11_000);
+  expect(after(61, 61_000)).toBeNull();
+  expect(after(61, 999)).toBeNull();
+});
+
+it('doubles the time between the digests of a burst up to fifty seconds', () => {
+  const after = (digests: number) => burstUntil({ alerts: 61, digests, lastAt: 0 }, 0);
+  expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
+});
+
+it('posts held alerts as their digest, others at once, and those of a burst when it has been collected', () => {
+  expect(digestReason('daily', null, 5)).toBe('daily');
+  expect(digestReason(null, null, 5)).toBeNull();
+  expect([4, 5, 6].map((gatheredUntil) => digestReason(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
+});
+
+it('waits for the end of a burst or for the first held alert, whichever comes first', () => {
+  expect([nextDueAt(null, null), nextDueAt(null, 7), nextDueAt(5, null), nextDueAt(5, 7), nextDueAt(8, 7)]).toEqual([
+    null,
+    7,
+    5,
+    5,
+    7,
+  ]);
+});
