@@ -129,7 +129,7 @@ it('ends with 0 on SIGTERM while its modules still load', async () => {
   const child = spawn(process.execPath, ['--import', hook, main], {
     env: { ...bareEnvironment, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
   });
-  expect(await ended(child)).toEqual({ code: 0, said: '' });
+  expect(await ended(child)).toEqual({ code: 0, output: '' });
 });
 
 it('refuses an unknown service', async () => {
