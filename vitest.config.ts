@@ -54,7 +54,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...LONG] },
+        test: {
+          name: 'fast',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...LONG],
+          // Files that run in one process share their modules. Loading the bot takes longer than most files' tests.
+          isolate: false,
+        },
       },
       { extends: true, test: { name: 'long', include: LONG } },
     ],

@@ -224,7 +224,7 @@ it('explains an alert to everybody who sees it, limited to that message', async 
   expect(text.split('\n')[1]).toMatch(
     /^Posted because (Treasury|Secret) \(#\d+\) watches this wallet and no filter hid it\.$/,
   );
-  expect(text).toMatch(/Block 18,?[\d,]+/);
+  expect(text).toMatch(/Block [\d,]+ · Fee/);
   expect(text).not.toMatch(/Received|Sent by project|can’t see/);
   expect(text).not.toContain(`<#${treasury}>`);
   // Who manages the bot sees more.

@@ -1,6 +1,7 @@
 import { AttachmentBuilder, ChannelType, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
 import { createManualClock, type Discord, seed } from '../../sandbox/discord/index.ts';
+import { makeRequest } from '../../src/discord/request.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
@@ -46,7 +47,8 @@ it('lists messages newest first, before, after and around an id', async () => {
 
 it('serves files, shows them in embeds, and keeps or removes them on edits', async () => {
   const discord = await standIn();
-  const client = await logIn(discord);
+  // The library sends files only if its own undici was the first that the process loaded.
+  const client = await logIn(discord, { rest: { makeRequest } });
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
   const files = [
     new AttachmentBuilder(Buffer.from('a;b'), { name: 'a b.csv', description: 'A list' }),

@@ -192,7 +192,7 @@ describe('the block of a transfer', () => {
     await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
     await pipeline.receive({ ...event, direction: 'outgoing' });
     await pipeline.turnUntil('#alerts shows an alert', () => pipeline.alerts(ALERTS).length > 0, 3_700);
-    expect(pipeline.alerts(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
+    expect(pipeline.alerts(ALERTS)[0]!.text).toContain(`Block ${Number(event.blockNumber).toLocaleString('en-US')} ·`);
     expect(pipeline.alerts(ALERTS)[0]!.text).not.toContain('reorganized');
   });
 });
