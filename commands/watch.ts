@@ -21,6 +21,8 @@ import { fullAddress, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
 
+/** `Watch addresses in this message`, in the menu of a message. */
+
 type Needs = ContextWith<
   'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
 >;

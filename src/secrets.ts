@@ -13,6 +13,8 @@ import {
 import type { Logger } from 'pino';
 import { ConfigError, startError } from './errors.ts';
 
+/** Seals the API keys that servers store, and keeps files of secrets closed to others. */
+
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

@@ -11,6 +11,8 @@ import { ago, firstOf, fullAddress, ID_LONGEST, press } from '../shared/reply.ts
 import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
+/** The part of `/setup check` about the project that serves the guild. */
+
 type Needs = ContextWith<
   | 'storedProjects'
   | 'projects'

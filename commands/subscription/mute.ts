@@ -17,6 +17,8 @@ import { named, nameOf } from './find.ts';
 import { seenOne } from './panel.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
+/** `/subscription mute`, its buttons, and mutes of single tokens. */
+
 type Needs = ContextWith<
   'subscriptions' | 'audit' | 'history' | 'tokens' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'onRelabeled'
 >;

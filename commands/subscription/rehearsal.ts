@@ -17,6 +17,8 @@ import { seenBy } from '../shared/subscriptions.ts';
 import type { Asker } from '../shared/visibility.ts';
 import { catalogedAmong, knownIn } from './tokens.ts';
 
+/** The dry run: what filters would have posted in the last days. */
+
 type Needs = ContextWith<
   'subscriptions' | 'labels' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
 >;

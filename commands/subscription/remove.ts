@@ -13,6 +13,8 @@ import { named, nameOf } from './find.ts';
 import { seenOne } from './panel.ts';
 import { tokenBook } from './tokens.ts';
 
+/** `/subscription remove`, and its buttons. */
+
 type Needs = ContextWith<
   'subscriptions' | 'audit' | 'tokens' | 'storedProjects' | 'projects' | 'receiver' | 'settings' | 'now'
 >;

@@ -17,6 +17,8 @@ import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { isWebhookId } from './name.ts';
 
+/** Adds watched addresses to the webhook that posts here. */
+
 type Needs = ContextWith<
   'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
 >;

@@ -15,6 +15,8 @@ import { isWebhookId } from './name.ts';
 import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
 import { lookUp, standing } from './standing.ts';
 
+/** `/webhook remove`: its preview, its removal, and what it offers afterwards. */
+
 type Needs = ContextWith<
   | 'subscriptions'
   | 'guilds'

@@ -3,6 +3,8 @@ import { Marked, type Tokens } from 'marked';
 import { drawDiagram } from './diagram.ts';
 import { pageAt, resolveFrom, type Section, targetOf } from './paths.ts';
 
+/** Turns a page of the documentation into HTML. */
+
 export type { Section };
 
 const ROOT = resolve(import.meta.dirname, '../..');

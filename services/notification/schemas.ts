@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { SENTINEL_ADDRESS } from '../chain/transfers.ts';
 import { EVENT_TYPES } from './types.ts';
 
+/** What the notification service accepts in requests. */
+
 const MAX_ADDRESSES = 10_000;
 const MAX_PARALLEL = 16;
 const MAX_CONFIRMATIONS = 10_000;

@@ -2,6 +2,8 @@ import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendingPause } from '../domain/hold.ts';
 import { createRefusals } from './refusals.ts';
 
+/** The breaker: a fault that concerns every channel pauses all sending. */
+
 const FIRST_PAUSE_MS = MINUTE;
 const LONGEST_PAUSE_MS = 15 * MINUTE;
 const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;

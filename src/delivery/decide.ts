@@ -6,6 +6,8 @@ import { narrowed, type Search } from './bisect.ts';
 import type { Verdict } from './breaker.ts';
 import { backoff } from './rate-limit.ts';
 
+/** What becomes of a message after an attempt, decided from its outcome. */
+
 type OutcomeOf<Status extends SendOutcome['status']> = Extract<SendOutcome, { status: Status }>;
 type BlockedState = Exclude<ChannelState, 'ready'>;
 

@@ -4,6 +4,8 @@ import { type StoryAlertRow, toStoryAlert } from '../rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { gatheredUntil } from './due.ts';
 
+/** What `/why` reads about a transaction. */
+
 interface TransferRow {
   id: number;
   scope: number;

@@ -4,6 +4,8 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { type StoryAlertRow, toStoryAlert } from '../rows.ts';
 import { gathering } from './due.ts';
 
+/** What `/why` reads about a transaction. */
+
 interface TransactionRow {
   txHash: string;
   transfers: number;
