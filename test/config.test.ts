@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_KEYS, databaseFile, readConfig } from '../src/config.ts';
+import { CONFIG_KEYS, configWarnings, databaseFile, readConfig } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
 
 const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
@@ -22,12 +22,13 @@ describe('.env.example', () => {
     expect(lines.map((line) => line.split('=')[0]).sort()).toEqual([...CONFIG_KEYS].sort());
   });
 
-  it('reads .env.example like an empty environment', () => {
+  it('reads .env.example like an empty environment, and warns of nothing', () => {
     const values = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
     const plain = (config: object) => JSON.parse(JSON.stringify(config));
     expect(plain(readConfig({ ...values, DISCORD_TOKEN: 't' }))).toEqual(plain(readConfig({ DISCORD_TOKEN: 't' })));
+    expect(configWarnings({ ...values, DISCORD_TOKEN: 't' })).toEqual([]);
   });
 });
 
