@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
 import { TOKEN } from './children.ts';
+import { watch } from './postgres/watch.ts';
 import { openWaiting } from './sqlite/waiting.ts';
 
 /** The bot as a separate process, with a prepared database. */
@@ -19,7 +20,7 @@ export interface Bot {
   url: string;
   post(body: string): Promise<number>;
   /** What waits: deliveries to be routed, alerts to be posted. */
-  waiting(): { inbox: number; alerts: number };
+  waiting(): Promise<{ inbox: number; alerts: number }>;
   stop(): Promise<void>;
   /** Kills it at once, like a crash. */
   kill(): Promise<void>;
@@ -35,7 +36,10 @@ const START = packageJson.scripts.start
   .split(' ')
   .filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
 
-/** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
+/**
+ * Starts the bot; `environment` names the Discord that it talks to, and its Postgres if it has one; `onLog` gets each line of
+ * its log.
+ */
 export async function startBot(
   folder: string,
   environment: Record<string, string>,
@@ -69,9 +73,10 @@ export async function startBot(
   const { receiver, ops } = await started.promise;
   const startMs = performance.now() - began;
   const url = `${receiver}/hooks/${TOKEN}`;
-  const waiting = openWaiting(fileIn(folder));
+  const { DATABASE_URL } = environment;
+  const database = DATABASE_URL ? await watch(DATABASE_URL) : openWaiting(fileIn(folder));
   const end = async (signal: NodeJS.Signals) => {
-    waiting.close();
+    await database.close();
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
@@ -86,7 +91,7 @@ export async function startBot(
       await answer.body.dump();
       return answer.statusCode;
     },
-    waiting: waiting.read,
+    waiting: database.waiting,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

@@ -63,7 +63,7 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   // Warms up the bot, so that its hot code is compiled; nobody watches these addresses.
   let unwatched = 0;
   await post(WARM_UP, () => bodyOf(WATCHED + unwatched, addressOf(WATCHED + unwatched++)));
-  while (bot.waiting().inbox > 0) await wait(50);
+  while ((await bot.waiting()).inbox > 0) await wait(50);
   const before = discord.requests().at(-1)?.number ?? 0;
   // The burst begins with the first request.
   let began = 0;
@@ -77,10 +77,10 @@ async function measure(alerts: number, channels: number): Promise<Result> {
     return bodyOf(n, addressOf(n++ % channels));
   });
   const acknowledged = performance.now() - began;
-  let { inbox, alerts: left } = bot.waiting();
+  let { inbox, alerts: left } = await bot.waiting();
   while (inbox > 0 || (left > 0 && performance.now() - last < QUIET_MS)) {
     await wait(50);
-    ({ inbox, alerts: left } = bot.waiting());
+    ({ inbox, alerts: left } = await bot.waiting());
   }
   stop();
   const sent = discord.requests(before);

@@ -4,65 +4,68 @@ import type { RetentionCursor } from '../src/domain/retention.ts';
 import { move } from '../src/operator/move.ts';
 import { openPostgresStore } from '../src/store/postgres/client.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
-import { startPostgres } from '../test/store/postgres/server.ts';
+import { type PostgresServer, startPostgres } from '../test/store/postgres/server.ts';
 import { newFolder } from './children.ts';
-import { fillDays } from './postgres/seen.ts';
-import { route } from './route.ts';
+import { fill as fillPostgres } from './postgres/fill.ts';
+import { fillDays, isMoved, readKeys } from './postgres/seen.ts';
+import { watch } from './postgres/watch.ts';
+import { type Filled, routeInTurns } from './route.ts';
 import { fill } from './sqlite/fill.ts';
 import { fillSeen } from './sqlite/seen.ts';
-import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+import { type Row, ratioColumns, report, short, spread } from './table.ts';
+import { CHANNELS, holdRates, SUBSCRIPTIONS } from './whole.ts';
 
-const SUBSCRIPTIONS = 1_000;
-const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
-/** Transfers that were seen before, over this many days. */
+const DAY = 86_400_000;
+const FEW = 1_000;
+const MANY = 1_000_000;
+/** Transfers that were seen before, over this many days; 50 million take 70 GB and more than half an hour to generate. */
 const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
 const DAYS = 30;
-const LATER = Date.now() + 1_000_000_000;
+/** Days that are dropped. */
+const DROPPED = 2;
+const MOVED = 300_000;
+/** Events per second on the whole way. */
+const RATES = [1_000, 2_000, 3_000];
 
-/** Postgres beside SQLite: moving, routing, and forgetting. Both on this machine's disk, with `fsync`. */
+/** Postgres beside SQLite: routing, the whole way, forgetting and moving. Both on this machine's disk, with `fsync`. */
 export async function postgres(): Promise<void> {
-  await using server = await startPostgres({ fsync: 'on', shared_buffers: '256MB', max_wal_size: '4GB' });
+  await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
+  const seen = await server.createDatabase();
+  await fillPostgres(seen, FEW, CHANNELS);
+  await fillDays(seen, DAYS, Math.round(SEEN / DAYS));
+  await routing(server, seen);
+  await wholeWay(await server.createDatabase());
+  await forgetting(seen);
+  await moving(await server.createDatabase());
+}
+
+/** Routing an event, with nothing seen and much, with few subscriptions and many. */
+async function routing(server: PostgresServer, seen: string): Promise<void> {
+  const [none, million] = [await server.createDatabase(), await server.createDatabase()];
+  await fillPostgres(none, FEW, CHANNELS);
+  await fillPostgres(million, MANY, CHANNELS);
   const folders = [newFolder(), newFolder()];
-  for (const folder of folders) fill(folder, SUBSCRIPTIONS, CHANNELS);
-  fillSeen(folders[1]!, SEEN);
-  const [empty, full, moved] = [
-    await server.createDatabase(),
-    await server.createDatabase(),
-    await server.createDatabase(),
-  ];
-  for (const url of [empty, full]) await move(`sqlite:${join(folders[0]!, 'bot.sqlite')}`, url);
-  const moveS = await seconds(() => move(`sqlite:${join(folders[1]!, 'bot.sqlite')}`, moved));
-  await fillDays(full, DAYS, SEEN / DAYS);
-  await routing([
-    { name: 'SQLite', open: () => openStore(join(folders[0]!, 'bot.sqlite')) },
-    { name: `SQLite, ${SEEN} seen`, open: () => openStore(join(folders[1]!, 'bot.sqlite')) },
-    { name: 'Postgres', open: () => openPostgresStore(empty) },
-    { name: `Postgres, ${SEEN} seen`, open: () => openPostgresStore(full) },
-  ]);
-  const byRows = await forgetAll(moved);
-  const byDays = await forgetAll(full);
-  report('moving and forgetting on Postgres', [
+  fill(folders[0]!, FEW, CHANNELS);
+  fill(folders[1]!, MANY, CHANNELS);
+  await routeOn([
+    { name: 'SQLite', ...(await openStore(fileIn(folders[0]!))), subscriptions: FEW },
+    { name: `SQLite, ${MANY} subscriptions`, ...(await openStore(fileIn(folders[1]!))), subscriptions: MANY },
+    { name: 'Postgres', ...(await openPostgresStore(none)), subscriptions: FEW },
+    { name: `Postgres, ${MANY} subscriptions`, ...(await openPostgresStore(million)), subscriptions: MANY },
     {
-      what: `move ${SEEN} transfers from SQLite, compared`,
-      s: short(moveS),
-      'µs a transfer': short((moveS * 1e6) / SEEN),
-    },
-    { what: 'forget them row by row', s: short(byRows.s), 'longest step ms': short(byRows.longestMs) },
-    {
-      what: 'forget as many by dropping their days',
-      s: short(byDays.s),
-      'longest step ms': short(byDays.longestMs),
-      ratio: short(byDays.s / byRows.s),
+      name: `Postgres, ${SEEN} seen`,
+      ...(await openPostgresStore(seen)),
+      subscriptions: FEW,
+      warm: () => readKeys(seen),
     },
   ]);
   for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
-async function routing(engines: { name: string; open(): ReturnType<typeof openStore> }[]): Promise<void> {
-  const times: number[][] = engines.map(() => []);
-  for (let run = 0; run < RUNS; run++)
-    for (const [n, { open }] of engines.entries()) times[n]!.push(await route(await open(), SUBSCRIPTIONS));
-  const rows = engines.map(
+/** Reports the routing in each database, as a ratio to the first one. */
+export async function routeOn(databases: readonly (Filled & { name: string })[]): Promise<void> {
+  const times = await routeInTurns(databases);
+  const rows = databases.map(
     ({ name }, n): Row => ({
       engine: name,
       ...ratioColumns(times[n]!.map((time, run) => time / times[0]![run]!)),
@@ -72,22 +75,66 @@ async function routing(engines: { name: string; open(): ReturnType<typeof openSt
   report('routing on Postgres', rows);
 }
 
-async function forgetAll(url: string): Promise<{ s: number; longestMs: number }> {
-  const { store, close } = await openPostgresStore(url);
-  let [longestMs, at]: [number, RetentionCursor | null] = [0, null];
-  const s = await seconds(async () => {
-    do {
-      const began = performance.now();
-      at = await store.retention.forget(LATER, at);
-      longestMs = Math.max(longestMs, performance.now() - began);
-    } while (at);
-  });
-  await close();
-  return { s, longestMs };
+/** From the request to Discord on each engine, in turns. */
+export async function wholeWay(url: string): Promise<void> {
+  const folder = newFolder();
+  fill(folder, SUBSCRIPTIONS, CHANNELS);
+  await fillPostgres(url, SUBSCRIPTIONS, CHANNELS);
+  const server = await watch(url);
+  const sqlite = await holdRates(folder, RATES);
+  const onPostgres = await holdRates(folder, RATES, { DATABASE_URL: url, SECRETS_KEY }, server.seconds);
+  await server.close();
+  report('the whole way on Postgres', [
+    ...sqlite.map((row) => ({ engine: 'SQLite', ...row })),
+    ...onPostgres.map((row) => ({ engine: 'Postgres', ...row })),
+  ]);
+  rmSync(folder, { recursive: true });
 }
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return (performance.now() - began) / 1_000;
+/** Forgetting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside. */
+export async function forgetting(url: string): Promise<void> {
+  const { store, close } = await openPostgresStore(url);
+  const before = (Math.floor(Date.now() / DAY) - DAYS + DROPPED) * DAY;
+  const byRows = { s: 0, longestMs: 0 };
+  const byDays = { s: 0, longestMs: 0 };
+  let at: RetentionCursor | null = null;
+  do {
+    const began = performance.now();
+    const isRow = at === null || (at.at === 'transfers' && isMoved(at));
+    at = await store.retention.forget(before, at);
+    const ms = performance.now() - began;
+    const sum = isRow ? byRows : byDays;
+    sum.s += ms / 1_000;
+    sum.longestMs = Math.max(sum.longestMs, ms);
+  } while (at?.at === 'transfers');
+  await close();
+  const rows = Math.round(SEEN / DAYS);
+  const each = ({ s, longestMs }: typeof byRows, transfers: number) => ({
+    s: short(s),
+    'µs a transfer': short((s * 1e6) / transfers),
+    'longest step ms': short(longestMs),
+  });
+  report('forgetting on Postgres', [
+    { what: `${rows} row by row`, ...each(byRows, rows) },
+    {
+      what: `${DROPPED} days of ${rows} by dropping them`,
+      ...each(byDays, rows * DROPPED),
+      ratio: short(byDays.s / DROPPED / byRows.s),
+    },
+  ]);
 }
+
+/** Moving an installation from SQLite, every row compared. */
+async function moving(url: string): Promise<void> {
+  const folder = newFolder();
+  fill(folder, FEW, CHANNELS);
+  fillSeen(folder, MOVED);
+  const began = performance.now();
+  await move(`sqlite:${fileIn(folder)}`, url);
+  const s = (performance.now() - began) / 1_000;
+  report('moving to Postgres', [{ transfers: MOVED, s: short(s), 'µs a transfer': short((s * 1e6) / MOVED) }]);
+  rmSync(folder, { recursive: true });
+}
+
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const fileIn = (folder: string): string => join(folder, 'bot.sqlite');

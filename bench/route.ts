@@ -1,18 +1,51 @@
 import pino from 'pino';
 import { startRouter } from '../src/routing/route.ts';
 import type { OpenStore } from '../src/store/open-store.ts';
+import { wait } from './bot.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
+import { RUNS } from './table.ts';
 
-/** Discarded in each run: a store that was just opened reads more than a warm one. */
 const EVENTS = 5_000;
+/** Less than this share of a core: a large file is checked by a thread of its own after it was opened. */
+const IDLE = 0.02;
 
 let sent = 0;
 
 /** The number of an event that none had before. */
 export const nextEvent = (): number => sent++;
 
-/** Microseconds to route an event, when each comes from a stranger and matches one of this many subscriptions; closes the store. */
-export async function route({ store, close }: OpenStore, subscriptions: number): Promise<number> {
+/** A database that was filled for a measurement. */
+export interface Filled extends OpenStore {
+  subscriptions: number;
+  /** Brings into memory what a bot that has run for long has there. */
+  warm?(): void | Promise<void>;
+}
+
+/**
+ * Microseconds to route an event in each of these databases, run by run, in turns, once nothing else is going on; closes
+ * them. A run before the first one warms them up.
+ */
+export async function routeInTurns(databases: readonly Filled[]): Promise<number[][]> {
+  await untilIdle();
+  for (const { warm } of databases) await warm?.();
+  const times: number[][] = databases.map(() => []);
+  for (let run = 0; run <= RUNS; run++)
+    for (const [n, database] of databases.entries()) times[n]!.push(await route(database));
+  for (const { close } of databases) await close();
+  return times.map((all) => all.slice(1));
+}
+
+async function untilIdle(): Promise<void> {
+  for (let used = 1; used > IDLE; ) {
+    const before = process.cpuUsage();
+    await wait(1_000);
+    const { user, system } = process.cpuUsage(before);
+    used = (user + system) / 1e6;
+  }
+}
+
+/** The same once; each event comes from a stranger and matches one subscription. */
+async function route({ store, subscriptions }: Filled): Promise<number> {
   const bodies = Array.from({ length: EVENTS }, () => {
     const n = nextEvent();
     return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
@@ -39,6 +72,5 @@ export async function route({ store, close }: OpenStore, subscriptions: number):
   await done.promise;
   const ms = performance.now() - began;
   await router.close();
-  await close();
   return (ms * 1_000) / EVENTS;
 }

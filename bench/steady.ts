@@ -21,7 +21,7 @@ export interface Held {
  */
 export async function hold(
   url: string,
-  { rate, seconds, body, atEnd }: { rate: number; seconds: number; body(): string; atEnd(): void },
+  { rate, seconds, body, atEnd }: { rate: number; seconds: number; body(): string; atEnd(): unknown },
 ): Promise<Held> {
   const { hostname, port, pathname } = new URL(url);
   const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: `;
@@ -54,7 +54,7 @@ export async function hold(
     }
     await wait(TICK_MS);
   }
-  atEnd();
+  await atEnd();
   while (free.length < sockets.length) await wait(TICK_MS);
   for (const socket of sockets) socket.destroy();
   return { perSecond: (sent / elapsed) * 1_000, failed };

@@ -8,8 +8,8 @@ import { hold } from './steady.ts';
 import { startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
-const SUBSCRIPTIONS = 100_000;
-const CHANNELS = Array.from({ length: 2_000 }, (_, n) => String(1_000 + n));
+export const SUBSCRIPTIONS = 100_000;
+export const CHANNELS = Array.from({ length: 2_000 }, (_, n) => String(1_000 + n));
 const RATES = [1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000];
 /** How long each rate is held. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
@@ -29,51 +29,60 @@ async function bareRate(): Promise<number> {
   return result['2xx'] / result.duration;
 }
 
-/**
- * The highest constant rate from the request to Discord without a growing backlog: the deliveries that wait for the
- * router at the end are in flight. Alerts wait for as long as it takes to post once to each channel.
- */
+/** The highest constant rate from the request to Discord without a growing backlog. */
 export async function whole(): Promise<void> {
   const folder = newFolder();
   fill(folder, SUBSCRIPTIONS, CHANNELS);
+  report('whole', await holdRates(folder, RATES));
+  rmSync(folder, { recursive: true });
+}
+
+/**
+ * Holds one rate after the other, until one is not held: the deliveries that wait for the router at the end are in flight.
+ * Alerts wait for as long as it takes to post once to each channel. `environment` names the database if it is not in the
+ * folder, `serverSeconds` are the CPU seconds of its server.
+ */
+export async function holdRates(
+  folder: string,
+  rates: readonly number[],
+  environment: Record<string, string> = {},
+  serverSeconds: () => Promise<number> = async () => 0,
+): Promise<Row[]> {
   let messages = 0;
   const stub = await startStub(() => void messages++);
-  const bot = await startBot(folder, { DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
+  const bot = await startBot(folder, { ...environment, DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
   await hold(bot.url, { rate: 100, seconds: 2, body: nextBody, atEnd: () => undefined });
   const rows: Row[] = [];
-  for (const rate of RATES) {
+  for (const rate of rates) {
     const bare = await bareRate();
     const before = messages;
-    const cpu = threadsOf(bot.pid);
-    let waiting = { inbox: 0, alerts: 0 };
-    let busy = cpu;
-    let posted = 0;
-    const atEnd = () => {
-      waiting = bot.waiting();
-      busy = threadsOf(bot.pid);
-      posted = messages - before;
+    const cpu = { ...threadsOf(bot.pid), server: await serverSeconds() };
+    let end = { waiting: { inbox: 0, alerts: 0 }, cpu, posted: 0 };
+    const atEnd = async () => {
+      const [threads, posted] = [threadsOf(bot.pid), messages - before];
+      end = { waiting: await bot.waiting(), cpu: { ...threads, server: await serverSeconds() }, posted };
     };
     const { perSecond, failed } = await hold(bot.url, { rate, seconds: SECONDS, body: nextBody, atEnd });
     // Only a moment's worth is in flight, and almost nothing was refused or had to wait for a connection.
-    const held = waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
-    const share = (thread: keyof typeof cpu) => `${Math.round((100 * (busy[thread] - cpu[thread])) / SECONDS)} %`;
+    const held = end.waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
+    const share = (thread: keyof typeof cpu) => `${Math.round((100 * (end.cpu[thread] - cpu[thread])) / SECONDS)} %`;
     rows.push({
       'events/s': short(perSecond),
       held: held ? 'yes' : 'no',
       'ratio to bare': short(perSecond / bare),
-      'wait for the router': waiting.inbox,
+      'wait for the router': end.waiting.inbox,
       'not 200': failed,
-      'alerts that wait': waiting.alerts,
-      'messages/s': short(posted / SECONDS),
+      'alerts that wait': end.waiting.alerts,
+      'messages/s': short(end.posted / SECONDS),
       loop: share('loop'),
       writer: share('writer'),
       'other threads': share('others'),
+      server: share('server'),
     });
     if (!held) break;
-    while (bot.waiting().inbox > 0) await wait(100);
+    while ((await bot.waiting()).inbox > 0) await wait(100);
   }
   await bot.stop();
   stub.close();
-  rmSync(folder, { recursive: true });
-  report('whole', rows);
+  return rows;
 }

@@ -45,3 +45,10 @@ export function fillSeen(folder: string, rows: number): void {
   db.pragma('journal_mode = WAL');
   db.close();
 }
+
+/** Reads the index of the keys, so that it is in the system's memory, as with a bot that has run for long. */
+export function readKeys(folder: string): void {
+  const db = new Database(join(folder, 'bot.sqlite'), { readonly: true });
+  db.prepare("SELECT count(*) FROM transfers INDEXED BY transfers_key WHERE substr(tx_hash, 3, 8) >= ''").get();
+  db.close();
+}

@@ -6,7 +6,7 @@ export function openWaiting(file: string) {
   const inbox = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM inbox');
   const alerts = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM alerts WHERE state <> 'sent'");
   return {
-    read: () => ({ inbox: inbox.get()!.n, alerts: alerts.get()!.n }),
-    close: () => void db.close(),
+    waiting: async () => ({ inbox: inbox.get()!.n, alerts: alerts.get()!.n }),
+    close: async () => void db.close(),
   };
 }

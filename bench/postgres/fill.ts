@@ -1,0 +1,17 @@
+import pg from 'pg';
+import { openPostgresStore } from '../../src/store/postgres/client.ts';
+
+/** Subscriptions to this many of the bench's addresses, in these channels in turn, in an empty database. */
+export async function fill(url: string, addresses: number, channels: readonly string[]): Promise<void> {
+  await (await openPostgresStore(url)).close();
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(
+    `INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at)
+     SELECT (1 + n % $2 / 50)::text, ($3::text[])[1 + n % $2], '0xa' || lpad(to_hex(n + 1), 39, '0'), '1', 0
+     FROM generate_series(0, $1::int - 1) AS n`,
+    [addresses, channels.length, channels],
+  );
+  await client.query('VACUUM ANALYZE');
+  await client.end();
+}
