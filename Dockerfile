@@ -19,7 +19,7 @@ RUN mkdir data
 
 # Only what the bot imports.
 FROM modules AS bot-modules
-RUN rm -rf node_modules/viem node_modules/isows node_modules/ledgerbell-services
+RUN rm -rf node_modules/undici node_modules/viem node_modules/isows node_modules/ledgerbell-services
 
 FROM gcr.io/distroless/cc-debian12:nonroot AS runtime
 COPY --from=modules /usr/local/bin/node /usr/local/bin/node

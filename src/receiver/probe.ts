@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import type { Reachability, UNREACHABLE } from '../domain/reachability.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -29,12 +28,12 @@ const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
 export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): Promise<Reachability> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const { statusCode, body } = await request(`${publicUrl}/hooks/probe`, { method: 'POST', signal });
-    const text = await body.text();
-    if (statusCode === 404 && text === '{"ok":false}') return { status: 'reachable' };
-    return { status: 'other', code: statusCode };
+    const answer = await fetch(`${publicUrl}/hooks/probe`, { method: 'POST', redirect: 'manual', signal });
+    const text = await answer.text();
+    if (answer.status === 404 && text === '{"ok":false}') return { status: 'reachable' };
+    return { status: 'other', code: answer.status };
   } catch (error) {
-    const code = String((error as { code?: unknown }).code);
+    const code = String(((error as Error).cause as { code?: unknown } | undefined)?.code);
     return { status: signal.aborted ? 'timeout' : (MEANINGS[code] ?? 'away') };
   }
 }

@@ -1,5 +1,3 @@
-import { request } from 'undici';
-
 /** Where Discord keeps the files that people attach. */
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
@@ -24,17 +22,17 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
       return { status: 'foreign' };
     }
     try {
-      const answer = await request(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (answer.statusCode !== 200) {
-        await answer.body.dump();
+      const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (answer.status !== 200) {
+        await answer.body?.cancel();
         return { status: 'unreachable' };
       }
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       let size = 0;
-      for await (const chunk of answer.body) {
-        size += (chunk as Buffer).length;
+      for await (const chunk of answer.body ?? []) {
+        size += chunk.length;
         if (size > most) return { status: 'too-large' };
-        chunks.push(chunk as Buffer);
+        chunks.push(chunk);
       }
       return decode(Buffer.concat(chunks));
     } catch {

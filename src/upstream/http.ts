@@ -1,5 +1,4 @@
 import secureJson from 'secure-json-parse';
-import { request } from 'undici';
 import { numbersAsWritten } from '../domain/event.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
@@ -30,7 +29,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await request(url, {
+    const answer = await fetch(url, {
       method,
       headers: {
         accept: 'application/json',
@@ -40,16 +39,17 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
+      redirect: 'manual',
       signal,
     });
-    const chunks: Buffer[] = [];
+    const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of answer.body) {
-      size += (chunk as Buffer).length;
-      if (size > MAX_BYTES) return { status: 'answered', code: answer.statusCode, json: undefined };
-      chunks.push(chunk as Buffer);
+    for await (const chunk of answer.body ?? []) {
+      size += chunk.length;
+      if (size > MAX_BYTES) return { status: 'answered', code: answer.status, json: undefined };
+      chunks.push(chunk);
     }
-    return { status: 'answered', code: answer.statusCode, json: parse(Buffer.concat(chunks).toString('utf8')) };
+    return { status: 'answered', code: answer.status, json: parse(Buffer.concat(chunks).toString('utf8')) };
   } catch {
     return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
   }
