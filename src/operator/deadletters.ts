@@ -84,6 +84,7 @@ export async function show({ deadLetters, quarantine }: DeadLetterStore, id: str
   ].join('\n');
 }
 
+const counted = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
 
 /** Runs an action on each ID and returns their names. Does nothing if one is not an ID or does not exist. */
@@ -125,7 +126,8 @@ export async function replay(store: DeadLetterStore, ids: string[]): Promise<str
   for (const { id } of await store.deadLetters.list(Number.MAX_SAFE_INTEGER))
     if (await store.deadLetters.replay(id, now)) letters++;
   const kept = await store.quarantine.replayAll();
-  return `${letters} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
+  const found = `${counted(letters, 'dead letter', 'dead letters')} and ${counted(kept, 'delivery', 'deliveries')}`;
+  return `Queued again: ${found}. A running bot retries within a minute.`;
 }
 
 /** Deletes the given IDs, or every unreadable delivery with `all`. */
@@ -133,13 +135,15 @@ export async function discard(store: DeadLetterStore, ids: string[]): Promise<st
   const { deadLetters, quarantine } = store;
   const now = Date.now();
   if (ids.join() === 'all') {
-    return `${await quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
+    const deleted = counted(await quarantine.discardAll(), 'delivery', 'deliveries');
+    return `Deleted ${deleted}. A running bot notices within a minute.`;
   }
   if (ids[0] === 'channel') {
     const [, channel = '', ...more] = ids;
     if (!/^\d{1,20}$/.test(channel) || more.length > 0)
       throw new UserError('Specify one channel ID: npm run deadletters -- discard channel 123456789012345678');
-    return `${await deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
+    const deleted = counted(await deadLetters.discardAll(channel, now), 'dead letter', 'dead letters');
+    return `Deleted ${deleted} of channel ${channel}.`;
   }
   const gone = await each(store, ids, ({ letter, number }) =>
     letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),

@@ -87,7 +87,7 @@ const printed = (value: Value): string | number | null | { bytes: string } =>
 
 function summary(source: CopySide, target: CopySide, rows: number, from: string): string {
   const lines = [
-    `Moved ${rows} rows in ${TABLE_NAMES.length} tables from ${source.name} to ${target.name}.`,
+    `Moved ${rows} ${rows === 1 ? 'row' : 'rows'} in ${TABLE_NAMES.length} tables from ${source.name} to ${target.name}.`,
     'Counts and checksums of every table are the same on both sides.',
     `Now set DATABASE_URL to the new database for every process, and start them. ${source.name} was not changed: start no`,
     'bot with it any more, because it would post again what the new one posts.',

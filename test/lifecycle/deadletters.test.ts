@@ -162,7 +162,7 @@ describe('commands beside a running bot', () => {
     minute();
     await discord.until(() => discord.messages(CHANNEL).length === 1);
     // What still cannot be understood comes back.
-    expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 deliveries');
+    expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 delivery.');
     await become({ inbox: 1 });
     minute();
     await become({ quarantine: 1, inbox: 0 });
@@ -182,7 +182,7 @@ describe('commands beside a running bot', () => {
       await restart();
       expect(await post(app, JSON.stringify(payment()))).toBe(503);
       expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is deleted.\n');
-      expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
+      expect((await deadletters('discard', 'all')).stdout).toContain(`Deleted ${rows} deliveries. `);
       minute();
       await until('deliveries get 200', async () => (await post(app, JSON.stringify(payment()))) === 200);
       expect(await backlog()).toMatchObject({ quarantine: 0 });
@@ -218,7 +218,7 @@ describe('commands beside a running bot', () => {
     expect(await backlog()).toMatchObject({ deadLetters: 501 });
     const before = Date.now();
     const channel = await deadletters('discard', 'channel', '77');
-    expect(channel.stdout).toBe('498 dead letters of channel 77 were deleted.\n');
+    expect(channel.stdout).toBe('Deleted 498 dead letters of channel 77.\n');
     expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are deleted.\n');
     expect((await deadletters('list')).stdout).toMatch(/sent\): 1\nd501 /);
     orphanDeadLetters(file);

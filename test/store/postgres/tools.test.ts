@@ -95,7 +95,7 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
       code: 1,
       stderr: expect.stringMatching(/^There is no q1\. /),
     });
-    expect((await ledgerbell(url, 'deadletters', 'discard', 'all')).stdout).toMatch(/^1 deliveries were deleted/);
+    expect((await ledgerbell(url, 'deadletters', 'discard', 'all')).stdout).toMatch(/^Deleted 1 delivery\. /);
     expect((await ledgerbell(url, 'deadletters', 'list')).stdout).toMatch(/sent\): 0\n.*read\): 0\n$/);
   });
 
