@@ -47,7 +47,7 @@ COPY package.json ./
 COPY --from=bot-modules /app/node_modules ./node_modules
 COPY commands ./commands
 COPY src ./src
-ENV HOST=0.0.0.0 PORT=8080 OPS_HOST=0.0.0.0 OPS_PORT=9464
+ENV HOST=0.0.0.0 PORT=8080 OPS_HOST=0.0.0.0 OPS_PORT=9464 NODE_COMPILE_CACHE=/app/data/cache
 EXPOSE 8080 9464
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

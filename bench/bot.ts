@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
@@ -29,12 +29,11 @@ export interface Bot {
 /** The database file of a bot in a folder. */
 const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
-/** What `npm start` runs, without anybody's `.env` file. */
+/** What `npm start` runs in a shell, without anybody's `.env` file. */
 const START = packageJson.scripts.start
   .split(' && ')
   .at(-1)!
-  .split(' ')
-  .filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
+  .replace(/--env-file\S* /, '');
 
 /**
  * Starts the bot; `environment` names the Discord that it talks to, and its Postgres if it has one; `onLog` gets each line of
@@ -46,10 +45,10 @@ export async function startBot(
   onLog: (line: string) => void = () => undefined,
 ): Promise<Bot> {
   const began = performance.now();
-  const child = spawn(process.execPath, START, {
+  const child = spawn('sh', ['-c', START], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      PATH: process.env.PATH,
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
       PORT: '0',
       OPS_PORT: '0',
       DATABASE_URL: `sqlite:${fileIn(folder)}`,

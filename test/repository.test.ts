@@ -145,7 +145,7 @@ describe('the Node that starts the programs', () => {
   it.each(['start', 'sandbox', 'services', 'ledgerbell'] as const)(
     'checks the version of Node first in npm run %s',
     (name) => {
-      expect(packageJson.scripts[name]).toMatch(/^node src\/node-version\.js && exec node /);
+      expect(packageJson.scripts[name]).toMatch(/^node src\/node-version\.js && (NODE_COMPILE_CACHE=\S+ )?exec node /);
     },
   );
 });

@@ -1,19 +1,29 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryFile } from './bot.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-it('starts the bot with the command of npm start, and ends it with exit code 0 on SIGTERM', async () => {
+/** A folder of its own, in which the command of `npm start` finds the program. */
+function installation(): string {
+  const folder = dirname(temporaryFile());
+  symlinkSync(join(ROOT, 'src'), join(folder, 'src'));
+  return folder;
+}
+
+/** Starts the bot there with that command, stops it with SIGTERM once it has started, and returns how it ended. */
+async function startAndStop(cwd: string, environment: Record<string, string> = {}) {
   const script = packageJson.scripts.start.replace(/--env-file\S* /, '');
   // npm runs it in a shell, and passes a signal on to that shell alone.
   const bot = spawn('sh', ['-c', script], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
       DISCORD_TOKEN: 'no-token',
@@ -21,11 +31,25 @@ it('starts the bot with the command of npm start, and ends it with exit code 0 o
       DISCORD_API_URL: 'http://127.0.0.1:9/api',
       PORT: '0',
       OPS_PORT: '0',
-      DATABASE_URL: `sqlite:${temporaryFile()}`,
+      ...environment,
     },
   });
   onTestFinished(() => void bot.kill('SIGKILL'));
+  const errors = text(bot.stderr);
   for await (const line of createInterface({ input: bot.stdout })) if (line.includes('"started"')) break;
   bot.kill('SIGTERM');
-  expect(await once(bot, 'exit')).toEqual([0, null]);
+  return { exit: await once(bot, 'exit'), errors: await errors };
+}
+
+it('starts the bot with the command of npm start, and ends it with exit code 0 on SIGTERM', async () => {
+  expect(await startAndStop(installation())).toEqual({ exit: [0, null], errors: '' });
+});
+
+it('strips the types of no file again at the second start, nor in the threads of the database', async () => {
+  const folder = installation();
+  await startAndStop(folder);
+  // Node then writes to standard error what it finds in its cache.
+  const { errors } = await startAndStop(folder, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+  expect(errors).toMatch(/retrieving transpile cache for StrippedTypeScript \S+sqlite\/thread\.ts\.\.\.success/);
+  expect(errors).not.toContain('no transpile cache');
 });
