@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { editDistance } from './domain/edit-distance.ts';
 import type { QuotaLimits } from './domain/quota.ts';
 import { SIGNING_SECRET } from './domain/signing.ts';
 import { ConfigError, UserError } from './errors.ts';
@@ -325,6 +326,10 @@ const NEEDED = [
   ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
 ] as const;
 
+/** Names with fewer letters are not compared, and those with more typing errors are different ones. */
+const LEAST_LETTERS = 6;
+const MOST_TYPOS = 2;
+
 /** Variables that seem to be meant for the bot but have no effect, as messages with names and without values. */
 export function configWarnings(environment: Environment): string[] {
   const isSet = (name: string) => given(environment[name]) !== undefined;
@@ -332,7 +337,7 @@ export function configWarnings(environment: Environment): string[] {
   const unknown = names
     .filter((name) => !CONFIG_KEYS.includes(name))
     .flatMap((name) => {
-      const [meant] = CONFIG_KEYS.filter((key) => distance(name.toUpperCase(), key) <= 2);
+      const [meant] = CONFIG_KEYS.filter((key) => isTypo(name.toUpperCase(), key));
       if (meant === undefined && !OUR_NAMES.test(name)) return [];
       return [`${name} is not a variable of Ledgerbell${meant === undefined ? '' : `; did you mean ${meant}?`}`];
     });
@@ -342,18 +347,6 @@ export function configWarnings(environment: Environment): string[] {
   return [...unknown, ...halves];
 }
 
-/** How many letters have to be inserted, removed or replaced to turn one name into another. */
-function distance(one: string, other: string): number {
-  // Short names are close to too many others.
-  if (Math.min(one.length, other.length) < 6 || Math.abs(one.length - other.length) > 2)
-    return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let index = 0; index < one.length; index++) {
-    const next = [index + 1];
-    for (let at = 0; at < other.length; at++) {
-      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (one[index] === other[at] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[other.length]!;
-}
+/** Whether one name is probably the other, mistyped. Short names are close to too many others. */
+const isTypo = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= LEAST_LETTERS && editDistance(one, other, MOST_TYPOS) <= MOST_TYPOS;

@@ -1,3 +1,4 @@
+import { editDistance } from '../../src/domain/edit-distance.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { echoing, quoted } from './reply.ts';
@@ -31,7 +32,7 @@ export function meantBy(typed: string, known: Iterable<string>): string | null {
   for (const text of known) {
     if (++looked > KNOWN_MOST) break;
     const other = folded(text);
-    const errors = other.startsWith(wanted) ? 0.5 : distance(wanted, other);
+    const errors = other.startsWith(wanted) ? 0.5 : editDistance(wanted, other, MOST_ERRORS);
     if (errors <= most && (!best || errors < best.errors)) best = { text, errors };
   }
   return best?.text ?? null;
@@ -39,18 +40,3 @@ export function meantBy(typed: string, known: Iterable<string>): string | null {
 
 const folded = (text: string): string =>
   text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, COMPARED);
-
-/** How many letters must be added, removed or replaced to get from one text to the other. */
-function distance(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MOST_ERRORS) return Number.POSITIVE_INFINITY;
-  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row++) {
-    const now = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = before[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
-      now.push(Math.min(replaced, before[column]! + 1, now[column - 1]! + 1));
-    }
-    before = now;
-  }
-  return before[other.length]!;
-}
