@@ -6,6 +6,7 @@ const KNOWN = ['Treasury', 'Treasury cold', 'Payroll', 'Élan', 'apis'];
 it.each([
   ['Tresury', 'Treasury'],
   ['treasruy', 'Treasury'],
+  ['Treassury', 'Treasury'],
   ['pay', 'Payroll'],
   ['elan', 'Élan'],
   ['apiz', 'apis'],

@@ -37,7 +37,9 @@ const behindTls = (certificate: string) =>
   );
 /** A server that answers everything with a page, as proxies do. */
 const page = (code: number) =>
-  listening(createHttp((_request, response) => void response.writeHead(code).end('<h1>Bad gateway</h1>')));
+  listening(
+    createHttp((_request, response) => void response.writeHead(code, { location: '/' }).end('<h1>A page</h1>')),
+  );
 
 it('reaches a receiver behind a certificate that is valid', async () => {
   expect(await probeReceiver(`https://localhost:${await behindTls('valid')}`)).toEqual({ status: 'reachable' });
