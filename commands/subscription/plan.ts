@@ -2,7 +2,6 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import { type Label, MOST_LABELS } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
@@ -17,6 +16,7 @@ import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
 import { onlyChanged, PINGS } from './change.ts';
 import { citing } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
+import { type CsvRecord, readCsv } from './read-csv.ts';
 import type { TokenBook } from './tokens.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
@@ -55,7 +55,7 @@ export async function planImport(
 ): Promise<Plan> {
   const { t } = context;
   const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
-  const parsed = parseCsv(text);
+  const parsed = readCsv(text);
   if (!parsed.ok) {
     plan.errors.push({ line: parsed.line, text: t(`subscription.import.${parsed.fault}`) });
     return plan;

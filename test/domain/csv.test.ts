@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvLine, parseCsv } from '../../src/domain/csv.ts';
+import { readCsv } from '../../commands/subscription/read-csv.ts';
+import { csvLine } from '../../src/domain/csv.ts';
 
 const cellsOf = (text: string) => {
-  const parsed = parseCsv(text);
+  const parsed = readCsv(text);
   return parsed.ok ? parsed.records.map(({ cells }) => cells) : parsed;
 };
 
@@ -44,13 +45,15 @@ describe('CSV', () => {
   });
 
   it('numbers records by the line on which they begin', () => {
-    const parsed = parseCsv('a,b\n"one\ntwo",2\n\n3,4\n');
-    expect(parsed.ok && parsed.records.map(({ line }) => line)).toEqual([1, 2, 5]);
+    for (const end of ['\n', '\r\n']) {
+      const parsed = readCsv(['a,b', '"one', 'two",2', '', '3,4', ''].join(end));
+      expect(parsed.ok && parsed.records.map(({ line }) => line)).toEqual([1, 2, 5]);
+    }
   });
 
   it('reports the line on which quotes are wrong', () => {
-    expect(parseCsv('a\nb"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
-    expect(parseCsv('a\n"b"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
-    expect(parseCsv('a\n\n"b')).toEqual({ ok: false, line: 3, fault: 'unclosed' });
+    expect(readCsv('a\nb"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
+    expect(readCsv('a\n"b"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
+    expect(readCsv('a\n\n"b')).toEqual({ ok: false, line: 3, fault: 'unclosed' });
   });
 });
