@@ -109,13 +109,16 @@ export async function openStore(
   { onLost = () => undefined, onUnusable = () => undefined, onProgress = () => undefined }: StoreListener = {},
 ): Promise<OpenStore> {
   const faults = watchFaults(file, onUnusable);
-  const writer = await openConnection({ file, reads: false }, { onLost, onError: faults.note, onProgress });
-  const reader = await openConnection({ file, reads: true }, { onLost, onError: faults.note, onProgress }).catch(
-    async (error: unknown) => {
-      await writer.close();
-      throw error;
-    },
-  );
+  const listener = { onLost, onError: faults.note, onProgress };
+  const opening = openConnection({ file, reads: false }, Promise.resolve(), listener);
+  // Its thread starts beside the writer's; the file can be read once the writer has created or migrated it.
+  const openingReader = openConnection({ file, reads: true }, opening, listener);
+  openingReader.catch(() => undefined); // When the writer fails, its error is the reason.
+  const writer = await opening;
+  const reader = await openingReader.catch(async (error: unknown) => {
+    await writer.close();
+    throw error;
+  });
   faults.watch(writer);
   const threads = { read: reader, write: writer };
   const groups = Object.entries(METHODS).map(([group, methods]) => {

@@ -45,9 +45,10 @@ interface ConnectionListener {
   onProgress(details: object, message: string): void;
 }
 
-/** Starts a thread that owns one connection; rejects when it cannot open the file. */
+/** Starts a thread that owns one connection, and opens the file once `before` resolves; rejects when either fails. */
 export async function openConnection(
   workerData: { file: string; reads: boolean },
+  before: Promise<unknown>,
   { onLost, onError, onProgress }: ConnectionListener,
 ): Promise<Connection> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
@@ -96,6 +97,10 @@ export async function openConnection(
     }
     pending.checkDrained();
   });
+  before.then(
+    () => worker.postMessage('open'),
+    () => worker.terminate(),
+  );
   await ready.promise;
   isOpen = true;
 

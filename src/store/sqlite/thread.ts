@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Database } from 'better-sqlite3';
 import { setCheckpoints } from './checkpoints.ts';
 import type { Answer, Call, Post } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
@@ -11,13 +13,15 @@ import { findChange, identify, REPLACED } from './health.ts';
 
 const port = parentPort!;
 const { file, reads } = workerData as { file: string; reads: boolean };
+// Each loads only its own modules: threads do not share them in memory.
+const openGroups: (db: Database) => object = reads
+  ? (await import('./readings.ts')).openReadings
+  : (await import('./tables.ts')).openTables;
+await once(port, 'message'); // 'open'
 const { db, close } = reads
   ? openReader(file)
   : openDatabase(file, (details, message) => port.postMessage({ details, message } satisfies Post));
-// Each loads only its own modules: threads do not share them in memory.
-const groups: object = reads
-  ? (await import('./readings.ts')).openReadings(db)
-  : (await import('./tables.ts')).openTables(db);
+const groups = openGroups(db);
 /** Methods that only this process's other threads call. */
 const maintenance = { copyTo: (target: string) => void db.prepare('VACUUM INTO ?').run(target) };
 const tables = { ...groups, file: maintenance } as Record<string, Record<string, (...args: unknown[]) => unknown>>;
