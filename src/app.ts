@@ -15,7 +15,7 @@ import { type Clock, systemClock } from './domain/clock.ts';
 import type { Sender } from './domain/send-outcome.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
-import { createMetrics } from './metrics/render.ts';
+import type { Metrics } from './metrics/render.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import type { OpenStore, StoreListener } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -65,8 +65,11 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
   const { elapsed = () => performance.now() } = overrides;
   await using stack = new AsyncDisposableStack();
-  const metrics = createMetrics();
-  const counts = createCounts(REFUSAL_REASONS, (seconds) => metrics.observe('message_delay_seconds', seconds));
+  // Loaded with the first message or scrape: it would hold up the start.
+  let loading: Promise<Metrics> | undefined;
+  const metrics = () => (loading ??= import('./metrics/render.ts').then(({ createMetrics }) => createMetrics()));
+  const onDelay = (seconds: number) => void metrics().then((it) => it.observe('message_delay_seconds', seconds));
+  const counts = createCounts(REFUSAL_REASONS, onDelay);
   const parts: Parts = { config, log, clock, now: () => clock.now(), elapsed, random, counts, stack };
 
   // Most of what the bot imports is for the work: it is loaded while the database opens in threads of its own.

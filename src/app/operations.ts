@@ -18,7 +18,7 @@ const SCRAPE_MS = 5 * SECOND;
 /** Starts the operator's server; returns where it listens. */
 export async function startOperations(
   { config, now, counts, stack }: Parts,
-  metrics: Metrics,
+  metrics: () => Promise<Metrics>,
   { file, schema, store, database, shared, lastBackup }: Data,
   { health }: Interfaces,
   { receiver, storageFault, reach }: Receiving,
@@ -49,7 +49,7 @@ export async function startOperations(
     now,
   };
   const ops = createOps({
-    scrape: async () => metrics.render(toValues(counts, await figures())),
+    scrape: async () => (await metrics()).render(toValues(counts, await figures())),
     readiness: () => readReadiness(sources),
     role: work.role,
   });

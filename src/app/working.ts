@@ -1,4 +1,3 @@
-import { commands } from '../../commands/index.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AppOverrides } from '../app.ts';
@@ -140,7 +139,7 @@ function gatewayOptions(
   return {
     token: config.DISCORD_TOKEN,
     apiUrl: config.DISCORD_API_URL,
-    commands: async () => commands,
+    commands: async () => (await import('../../commands/index.ts')).commands,
     services,
     settingsOf: store.guilds.settings,
     now,
