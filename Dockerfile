@@ -51,4 +51,4 @@ ENV HOST=0.0.0.0 PORT=8080 OPS_HOST=0.0.0.0 OPS_PORT=9464 NODE_COMPILE_CACHE=/ap
 EXPOSE 8080 9464
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "src/main.ts"]
+CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "--max-semi-space-size=16", "src/main.ts"]
