@@ -42,6 +42,13 @@ export const FAULTS = {
     worker.cable.mend();
     await ready(worker);
   },
+  /** The network forgets every connection to Postgres, as a firewall does that starts again. Neither side notices. */
+  async forget({ group }: World): Promise<void> {
+    for (const { cable } of group.members) cable.forget();
+    await wait(BEYOND_LEASE_MS);
+    await workerOf(group);
+    await Promise.all(group.members.map(ready));
+  },
   /** Postgres crashes and is started again. */
   async postgres({ group, server }: World): Promise<void> {
     server.stop('immediate');

@@ -34,6 +34,11 @@ export interface Connection {
   receiveMs(): number;
   /** The same connections for the process that works: what it writes fails once another one was elected. */
   during(term: Term): Connection;
+  /**
+   * Gives up every connection made until now, for when the server was away: those that it or the network forgot would
+   * hold calls up until their time-outs. Calls that wait for a response fail.
+   */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -46,7 +51,12 @@ const IDLE_MS = 5_000;
 /** Opens connections to a database; none is made before the first statement. */
 export function connect(url: string): Connection {
   const failures = createFailures();
-  const create = (max: number, timeoutMs: number): Pool => ({ pool: createPool(url, { max, timeoutMs }), failures });
+  const clients = createClients();
+  const create = (max: number, timeoutMs: number): Pool => ({
+    pool: createPool(url, { max, timeoutMs }, clients),
+    failures,
+    clients,
+  });
   const receiving = create(2, TIMEOUTS.receive);
   const writing = create(1, TIMEOUTS.write);
   const reading = create(4, TIMEOUTS.read);
@@ -68,6 +78,7 @@ export function connect(url: string): Connection {
     receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)).then(wrote),
     receiveMs: durations.last,
     during: open,
+    renew: clients.renew,
     async close() {
       await Promise.all([receiving, writing, reading].map(({ pool }) => pool.end()));
     },
@@ -80,7 +91,7 @@ const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
 const beginWriting = (begin: string, term: Term | null): string =>
   [begin, TAKING_WRITES, ...(term ? [provingTerm(term)] : [])].join('; ');
 
-function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: number }): pg.Pool {
+function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: number }, clients: Clients): pg.Pool {
   const pool = new pg.Pool({
     ...clientConfig(url),
     max,
@@ -95,26 +106,62 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   pool.on('error', () => undefined);
   // A connection broke during a call, which fails. Without a listener, the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  clients.follow(pool);
   return pool;
+}
+
+type Clients = ReturnType<typeof createClients>;
+
+/** The open connections of several pools; which of them work, and which were given up. */
+function createClients() {
+  const present = new Set<pg.PoolClient>();
+  const working = new Set<pg.PoolClient>();
+  const givenUp = new WeakSet<pg.PoolClient>();
+  return {
+    follow(pool: pg.Pool): void {
+      pool.on('connect', (client) => present.add(client));
+      pool.on('remove', (client) => present.delete(client));
+    },
+    async take(pool: pg.Pool): Promise<pg.PoolClient> {
+      for (;;) {
+        const client = await pool.connect();
+        if (!givenUp.has(client)) {
+          working.add(client);
+          return client;
+        }
+        client.release(true);
+      }
+    },
+    /** Returns it to its pool, or closes it. */
+    giveBack(client: pg.PoolClient, isBroken: boolean): void {
+      working.delete(client);
+      client.release(isBroken);
+    },
+    renew(): void {
+      for (const client of present) givenUp.add(client);
+      for (const client of working) void client.end();
+    },
+  };
 }
 
 /** Connections, and how their failures are worded. */
 interface Pool {
   pool: pg.Pool;
   failures: ReturnType<typeof createFailures>;
+  clients: Clients;
 }
 
-async function withClient<T>({ pool, failures }: Pool, work: Work<T>): Promise<T> {
+async function withClient<T>({ pool, failures, clients }: Pool, work: Work<T>): Promise<T> {
   let client: pg.PoolClient | null = null;
   try {
-    client = await pool.connect();
+    client = await clients.take(pool);
     const result = await work(statementsOf(client));
-    client.release();
+    clients.giveBack(client, false);
     return result;
   } catch (error) {
     const failure = failures.word(error);
     // After anything but a refused statement, the connection's state is unknown or its server is the wrong one.
-    client?.release(failure.isRefusal ? undefined : true);
+    if (client) clients.giveBack(client, !failure.isRefusal);
     throw failure.error;
   }
 }

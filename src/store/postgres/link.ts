@@ -15,10 +15,12 @@ export interface LinkOptions {
   onNotice(notice: string): void;
   /** The session broke. */
   onEnd(): void;
+  /** The database was away and responds again. */
+  onBack(): void;
 }
 
 /** Creates the link of one process to the others: a session, opened again after it broke, and the notices for it. */
-export function createLink({ config, clock, log, holder, onNotice, onEnd }: LinkOptions) {
+export function createLink({ config, clock, log, holder, onNotice, onEnd, onBack }: LinkOptions) {
   let session: Session | null = null;
   let isAway = false;
   const notices = new Set<string>();
@@ -61,8 +63,10 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd }: Link
     },
     /** The session was used without a fault. */
     worked(): void {
-      if (isAway) log.info({ election: { holder } }, 'election: the database responds again');
+      if (!isAway) return;
       isAway = false;
+      log.info({ election: { holder } }, 'election: the database responds again');
+      onBack();
     },
     /** The session could not be opened or used. */
     failed(reason: string): void {

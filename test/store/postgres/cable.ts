@@ -8,6 +8,8 @@ export interface Cable {
   cut(): void;
   /** What was on the way arrives. */
   mend(): void;
+  /** Forgets all connections: nothing passes on them any more, and neither side notices. New ones pass. */
+  forget(): void;
   /** Ends all connections, as when a machine restarts. */
   reset(): void;
   close(): Promise<void>;
@@ -49,6 +51,12 @@ export async function layCable(to: number): Promise<Cable> {
       isCut = false;
       each((socket) => socket.resume());
     },
+    forget: () =>
+      each((socket) => {
+        socket.removeAllListeners('data');
+        socket.removeAllListeners('close');
+        socket.resume();
+      }),
     reset: () => each((socket) => socket.destroy()),
     async close() {
       each((socket) => socket.destroy());

@@ -3,9 +3,12 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
 import type { OpenStore } from '../../../src/store/open-store.ts';
-import { openPostgresStore } from '../../../src/store/postgres/client.ts';
+import { openPostgresStore, openSharedStore } from '../../../src/store/postgres/client.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { until } from '../../until.ts';
+import { layCable } from './cable.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 const CERTIFICATES = resolve(import.meta.dirname, '../../receiver/certificates');
@@ -53,6 +56,33 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     network.restore();
     expect(await deliver(store)).toHaveLength(1);
   });
+
+  it('gives up the connections that the network forgot as soon as the database responds on a new one', async () => {
+    const cable = await layCable(server.port);
+    onTestFinished(cable.close);
+    const url = (await server.createDatabase()).replace(String(server.port), String(cable.port));
+    const said: string[] = [];
+    const say = (_details: object, message: string) => void said.push(message);
+    const shared = await openSharedStore(url, {
+      isCandidate: false,
+      clock: systemClock,
+      elapsed: () => performance.now(),
+      log: { info: say, warn: say, error: say },
+    });
+    onTestFinished(shared.close);
+    const { store, leadership } = shared;
+    const nothing = async () => undefined;
+    await leadership.begin({ onElected: nothing, onEnded: nothing, onNotice: () => undefined });
+    await Promise.all([store.quarantine.sizes(), store.quarantine.sizes(), deliver(store)]);
+
+    cable.forget();
+    const waiting = codeOf(store.quarantine.sizes());
+    await until('the database responds again', () => said.at(-1) === 'election: the database responds again');
+    expect(await waiting).toBe('POSTGRES_UNREACHABLE');
+    expect(await store.quarantine.sizes()).toEqual([]);
+    expect(await deliver(store)).toHaveLength(1);
+    expect(said).toEqual(['election: the database is away', 'election: the database responds again']);
+  }, 50_000); // Without that, the call would wait for its own time-out of 61 s.
 
   it('leaves a server that became a read-only replica, and finds the writable one by the same name', async () => {
     const url = await server.createDatabase();
