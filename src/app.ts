@@ -13,9 +13,11 @@ import type { Config } from './config.ts';
 import type { GatewayOptions, startGateway } from './discord/gateway.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Sender } from './domain/send-outcome.ts';
+import type { Limits } from './limits.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import type { Metrics } from './metrics/render.ts';
+import type { HEADERS } from './receiver/connections.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import type { OpenStore, StoreListener } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -34,6 +36,10 @@ export interface AppOverrides {
   renderers?: Partial<Renderers>;
   services?: Partial<CommandServices>;
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
+  /** The system's limits for this process. */
+  limits?: Limits;
+  /** The time-outs of requests' headers at the receiver. */
+  headers?: typeof HEADERS;
   /** Notified when the database can no longer be used. */
   onDatabase?: StoreListener;
 }
@@ -80,7 +86,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const interfaces = await openInterfaces(parts, data);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(parts);
-  const receiving = await startReceiving(parts, data, interfaces, work.wake);
+  const receiving = await startReceiving(parts, data, interfaces, work.wake, overrides);
   const begin = (one: Parts, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
   if (data.shared) await shareWork(parts, data.shared, data, interfaces, receiving, work, begin);
   else await work.begin((one) => begin(one, data.store));

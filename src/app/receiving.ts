@@ -1,3 +1,4 @@
+import type { AppOverrides } from '../app.ts';
 import { MEGABYTE, quotaLimits } from '../config.ts';
 import { steadyTime } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
@@ -28,6 +29,7 @@ export async function startReceiving(
   { file, database, store, tokens, shared }: Data,
   { projects }: { projects: Projects },
   onStored: (rows: InboxRow[]) => void,
+  { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ) {
   const { config, log, clock, now, elapsed, counts, stack } = parts;
   const acks = createAcks(
@@ -62,7 +64,8 @@ export async function startReceiving(
     acks,
     admission,
     scopeOf: tokens.scopeOf,
-    maxConnections: mostConnections(readLimits()),
+    maxConnections: mostConnections(limits),
+    ...(headers && { headers }),
     checkSignature: createSignatureCheck(projects.signingSecrets, now),
     onBadSignature: badSignatures.note,
     now: steadyNow,
