@@ -8,7 +8,11 @@ import { type Config, readConfig } from '../src/config.ts';
 export const PATH_TOKEN = 'path-token-of-the-test';
 
 /** The usual environment of a test, with a free port for each server, and what differs from it. */
-export const configOf = (discord: Discord, file: string, environment: Record<string, string> = {}): Config =>
+export const configOf = (
+  discord: Pick<Discord, 'token' | 'apiUrl'>,
+  file: string,
+  environment: Record<string, string> = {},
+): Config =>
   readConfig({
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,

@@ -183,7 +183,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     expect(await post(front, SENDER)).toBe(200);
     expect(await post(front, STRANGER)).toBe(403);
     expect(await post(front, STRANGER, { 'x-forwarded-for': SENDER })).toBe(403);
-    expect(receiver.refused).toEqual([`source ${STRANGER} unlisted`, `source ${STRANGER} unlisted`]);
+    expect(await receiver.refused()).toEqual([`source ${STRANGER} unlisted`, `source ${STRANGER} unlisted`]);
     expect(await receiver.stored()).toHaveLength(1);
   }
 
@@ -211,7 +211,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     const logs = makeLogs();
     const overwriting = await startProxy('nginx', 'nginx-balancer.conf', receiver.port, logs);
     const front = await startProxy('caddy', 'outer.Caddyfile', overwriting.port, logs);
-    expect([await post(front, '127.0.0.1'), receiver.refused]).toEqual([403, ['source 127.0.0.1 no-sender']]);
+    expect([await post(front, '127.0.0.1'), await receiver.refused()]).toEqual([403, ['source 127.0.0.1 no-sender']]);
   });
 
   it.each(['nginx', 'caddy'] as const)(

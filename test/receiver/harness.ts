@@ -1,99 +1,88 @@
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { request } from 'undici';
-import { onTestFinished } from 'vitest';
-import { quotaLimits, readConfig } from '../../src/config.ts';
-import type { Clock } from '../../src/domain/clock.ts';
-import { createAcks } from '../../src/receiver/acks.ts';
-import { createAdmission } from '../../src/receiver/admission.ts';
-import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
-import { createQuotas } from '../../src/receiver/quotas.ts';
-import { createSignatureCheck, type SignatureFault } from '../../src/receiver/signature.ts';
-import { startReceiver as start } from '../../src/receiver/start.ts';
-import { indexTokens, type PathToken } from '../../src/receiver/token-index.ts';
+import { expect, onTestFinished } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { type AppOverrides, startApp } from '../../src/app.ts';
+import type { RoutingResult } from '../../src/domain/routing.ts';
+import { StoreError } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
+import { configOf, noGateway } from '../app.ts';
+import { createMachine } from '../pipeline/parts.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
+import { until } from '../until.ts';
+import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';
+/** The scope of {@link OTHER_TOKEN}. */
+export const OTHER_SCOPE = 1;
+
+/** Nobody is subscribed to anything, so nothing is posted. */
+const DISCORD = { token: 'x', apiUrl: 'http://127.0.0.1:9/api' };
 
 /** What a test may put in the place of the usual. */
-interface HarnessOptions {
+interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
   environment?: Record<string, string>;
-  tokens?: PathToken[];
-  maxConnections?: number;
-  /** Milliseconds; default: the usual. */
-  headers?: { headersTimeout: number; connectionsCheckingInterval: number };
-  /** By scope. */
-  signingSecrets?: Record<number, string[]>;
-  now?: () => number;
-  /** Default: no deadline passes, however long a busy machine takes. */
-  after?: Clock['after'];
+  /** The servers with a project of their own; their scopes are 1, 2, and so on. */
+  projects?: OwnProject[];
   /** Wraps the store. */
   between?: (store: Store) => Store;
 }
 
-/** The receiver over a database of its own; `close` ends both. */
+/**
+ * The bot over a database of its own, on a clock that stands still: no deadline passes, however long a busy machine takes.
+ * It routes nothing before `route`, so the inbox shows what was received. `close` ends the bot and its database.
+ */
 export async function openReceiver({
   environment = {},
-  now = Date.now,
-  after = () => () => undefined,
+  projects = [{ token: OTHER_TOKEN }],
   between = (store) => store,
-  signingSecrets = {},
-  tokens = [
-    { token: TOKEN, scope: 0 },
-    { token: OTHER_TOKEN, scope: 3 },
-  ],
-  maxConnections = 10_000,
+  limits,
   headers,
 }: HarnessOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const { file, open } = stack.adopt(await takeStore(), (it) => it.giveBack());
-  const { store } = stack.adopt(await open(), (it) => it.close());
-  const refused: string[] = [];
-  const badSignatures: [scope: number, fault: SignatureFault][] = [];
+  const database = await open();
+  const clock = createManualClock();
+  const machine = createMachine(clock);
+  await addProjects(database.store, projects, clock.now());
+  const routing = createHeldRouting();
   const logged: string[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  const acks = createAcks();
-  const config = readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment });
-  const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes: 0, now });
-  const quarantine = createQuarantineLimit(store, quotas, log);
-  const receiver = await start({
-    config,
-    store: between(store),
-    acks,
-    admission: createAdmission(now),
-    scopeOf: indexTokens(tokens),
-    maxConnections,
+  const config = configOf(DISCORD, file, { RECEIVER_TOKEN: TOKEN, SECRETS_KEY, DISK_RESERVE_MB: '0', ...environment });
+  const app = await startApp(config, {
+    database: { ...database, store: between(routing.hold(database.store)) },
+    clock: machine,
+    elapsed: clock.now,
+    log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+    connect: noGateway,
+    ...(limits && { limits }),
     ...(headers && { headers }),
-    now,
-    after,
-    log,
-    quotas,
-    onStored: () => undefined,
-    checkSignature: createSignatureCheck((scope) => signingSecrets[scope] ?? null, now),
-    onBadSignature: (fault, scope) => badSignatures.push([scope, fault]),
-    onRefused: (reason, source) => refused.push([reason, source?.source, source?.reason].filter(Boolean).join(' ')),
-    onReceived: () => undefined,
   });
-  const url = new URL(receiver.url);
-  stack.defer(receiver.close);
+  stack.defer(app.close);
+  stack.defer(routing.giveUp);
+  const { store, intake, services } = app.internals;
+  const url = new URL(app.receiver);
   const ends = stack.move();
   const close = () => ends.disposeAsync();
+
+  async function get(path: string) {
+    const answer = await request(app.ops + path);
+    return { status: answer.statusCode, text: await answer.body.text() };
+  }
 
   return {
     file,
     store,
-    acks,
-    quarantine,
-    quotas,
-    intake: receiver.intake,
+    services,
+    intake,
     close,
-    /** Reasons in order, with the source where there is one. */
-    refused,
-    badSignatures,
     logged,
     url: url.origin,
+    /** Moves the time on. Timers run on the way. */
+    advance: clock.advance,
+    /** Sets the machine's clock forward or back; no timer runs. */
+    jump: machine.jump,
     async post(
       path: string,
       body: string | Buffer,
@@ -106,8 +95,30 @@ export async function openReceiver({
       });
       return { status: answer.statusCode, text: await answer.body.text() };
     },
+    /** Why requests were refused, in order, with the source where there is one; the metrics have counted the same. */
+    async refused(): Promise<string[]> {
+      const refusals = logged
+        .map((line) => JSON.parse(line) as Refusal & { msg: string })
+        .filter(({ msg }) => msg === 'request rejected');
+      const byReason = Map.groupBy(refusals, ({ reason }) => reason);
+      const expected = new Map([...byReason].map(([reason, all]) => [reason, all.length]));
+      expect(refusalsIn((await get('/metrics')).text)).toEqual(expected);
+      return refusals.map(({ reason, source }) => [reason, source?.source, source?.reason].filter(Boolean).join(' '));
+    },
+    /** Why the database cannot be used, as the operator's server shows it; null: it can. */
+    async databaseFault(): Promise<string | null> {
+      const { status, text } = await get('/readyz?part=database');
+      const { detail } = (JSON.parse(text) as { parts: { database: { detail?: string } } }).parts.database;
+      return status === 200 ? null : (detail ?? text);
+    },
     /** What is stored, as [scope, body]. */
     stored: async () => (await store.inbox.next(100)).map(({ scope, body }) => [scope, Buffer.from(body).toString()]),
+    /** Routes what is stored, none of it events; returns when the 200 to each delivery was written. null: never. */
+    async route(): Promise<(number | null)[]> {
+      routing.release();
+      await until('everything is routed', async () => (await store.inbox.next(1)).length === 0);
+      return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ answeredAt }) => answeredAt));
+    },
     /** A connection, open; `from` another address of this machine. */
     async open(from?: string): Promise<Socket> {
       const socket = connect({ port: Number(url.port), host: url.hostname, ...(from && { localAddress: from }) });
@@ -116,6 +127,43 @@ export async function openReceiver({
       await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
       return socket;
     },
+  };
+}
+
+interface Refusal {
+  reason: string;
+  source: { source: string | null; reason: string } | null;
+}
+
+/** How many requests were refused for each reason, by the text for Prometheus. */
+const refusalsIn = (metrics: string): Map<string, number> =>
+  new Map(
+    [...metrics.matchAll(/^ledgerbell_refused_total\{reason="([^"]+)"\} (\d+)$/gm)]
+      .map(([, reason = '', count]) => [reason, Number(count)] as const)
+      .filter(([, count]) => count > 0),
+  );
+
+/** Holds the router at what it reads first, until it is released. */
+function createHeldRouting() {
+  const { promise: released, resolve: release, reject } = Promise.withResolvers<void>();
+  const committed: RoutingResult[] = [];
+  released.catch(() => undefined);
+  return {
+    committed,
+    release,
+    /** The test is over: what was not routed stays. */
+    giveUp: (): void => reject(new StoreError('The test is over.', 'SQLITE_BUSY')),
+    hold: (store: Store): Store => ({
+      ...store,
+      routing: {
+        context: (...args) => released.then(() => store.routing.context(...args)),
+        async commit(result) {
+          const edited = await store.routing.commit(result);
+          committed.push(result);
+          return edited;
+        },
+      },
+    }),
   };
 }
 

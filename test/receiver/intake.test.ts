@@ -1,27 +1,22 @@
 import { expect, it } from 'vitest';
-import { createAcks } from '../../src/receiver/acks.ts';
-import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Ticket } from '../../src/receiver/admission.ts';
+import { startReceiver } from './harness.ts';
 
 it('begins the next commit before it responds to the deliveries of the last one', async () => {
   const happened: string[] = [];
   const disk: (() => void)[] = [];
-  let last = 0;
-  const append = async (rows: readonly unknown[]) => {
-    happened.push(`commit of ${rows.length}`);
-    await new Promise<void>((resolve) => void disk.push(resolve));
-    return rows.map(() => ++last);
-  };
-  const now = () => 0;
-  const intake = createIntake({
-    store: { inbox: { append } } as unknown as Pick<Store, 'inbox'>,
-    acks: createAcks(),
-    admission: createAdmission(now),
-    now,
-    quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
-    onStored: () => undefined,
-    onFault: () => undefined,
+  const { intake } = await startReceiver({
+    between: (store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        async append(rows) {
+          happened.push(`commit of ${rows.length}`);
+          await new Promise<void>((resolve) => void disk.push(resolve));
+          return store.inbox.append(rows);
+        },
+      },
+    }),
   });
   const deliver = (name: string) => {
     const ticket = intake.admit(0) as Ticket;

@@ -2,17 +2,16 @@ import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { QuotaLimits } from '../../src/domain/quota.ts';
-import { createAcks } from '../../src/receiver/acks.ts';
-import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
+import type { Ticket } from '../../src/receiver/admission.ts';
 import { watchDisk } from '../../src/receiver/disk-reserve.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
 import { createQuotas } from '../../src/receiver/quotas.ts';
-import type { Store } from '../../src/store/store.ts';
-import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
+import { until } from '../until.ts';
+import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
 const [OPERATOR, OWN, OTHER] = [0, 3, 4];
 const DAY = 86_400_000;
+const THIRD_TOKEN = 'the-token-of-a-third-url';
 
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
@@ -92,34 +91,26 @@ it('keeps the reserve of the operator’s URL from what is stored between two ch
 
 it('refuses deliveries at a URL with 16 MiB in memory until they are stored, without an effect on others', async () => {
   const disk = Promise.withResolvers<void>();
-  const append = async (rows: readonly unknown[]) => {
-    await disk.promise;
-    return rows.map((_, index) => index + 1);
-  };
-  const now = () => 0;
-  const intake = createIntake({
-    store: { inbox: { append } } as unknown as Pick<Store, 'inbox'>,
-    acks: createAcks(),
-    admission: createAdmission(now),
-    now,
-    quotas: createQuotas({
-      limits: { ...LIMITS, burst: 100, waiting: 100, waitingBytes: 1e9, dayBytes: 1e9 },
-      reserveBytes: 0,
-      now,
+  const receiver = await startReceiver({
+    projects: [{ token: OTHER_TOKEN }, { token: THIRD_TOKEN }],
+    between: (store) => ({
+      ...store,
+      inbox: { ...store.inbox, append: (rows) => disk.promise.then(() => store.inbox.append(rows)) },
     }),
-    onStored: () => undefined,
-    onFault: () => undefined,
   });
-  const isOpen = (scope: number) => typeof intake.admit(scope) === 'object';
+  const post = async (token: string) => (await receiver.post(`/hooks/${token}`, 'x')).status;
   const body = Buffer.alloc(1024 * 1024);
   const results = Array.from({ length: 17 }, () => {
-    const ticket = intake.admit(OWN) as Ticket;
-    return new Promise((resolve) => intake.store(ticket, body, resolve));
+    const ticket = receiver.intake.admit(OTHER_SCOPE) as Ticket;
+    return new Promise((resolve) => receiver.intake.store(ticket, body, resolve));
   });
-  expect([OWN, OTHER, OPERATOR].map(isOpen)).toEqual([false, true, true]);
+  expect([await post(OTHER_TOKEN), await receiver.refused()]).toEqual([503, ['overload']]);
+  const others = [post(THIRD_TOKEN), post(TOKEN)];
+  await until('17 bodies and 2 requests wait', () => receiver.intake.state().open === 19);
   disk.resolve();
+  expect(await Promise.all(others)).toEqual([200, 200]);
   expect(new Set(await Promise.all(results))).toEqual(new Set(['stored']));
-  expect(isOpen(OWN)).toBe(true);
+  expect(await post(OTHER_TOKEN)).toBe(200);
 });
 
 it('checks the disk every ten seconds', async () => {
@@ -147,7 +138,6 @@ it('checks the disk every ten seconds', async () => {
 it('returns 503 at a URL beyond its quota, counts the reason, and accepts everything at the operator’s URL', async () => {
   const receiver = await startReceiver({
     environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' },
-    now: () => 1_800_000_000_000,
   });
   const statuses = async (token: string) => {
     const answers = [1, 2, 3, 4].map(() => receiver.post(`/hooks/${token}`, '{}'));
@@ -155,9 +145,11 @@ it('returns 503 at a URL beyond its quota, counts the reason, and accepts everyt
   };
   expect(await statuses(OTHER_TOKEN)).toEqual([200, 200, 503, 503]);
   expect(await statuses(TOKEN)).toEqual([200, 200, 200, 200]);
-  expect(receiver.refused).toEqual(['rate', 'rate']);
-  expect(receiver.quotas.usage(3).storedToday).toBe(4);
-  expect(await receiver.store.inbox.usage()).toMatchObject([{ scope: 3, waiting: 2, waitingBytes: 4, dayBytes: 4 }]);
+  expect(await receiver.refused()).toEqual(['rate', 'rate']);
+  expect(receiver.services.receiverQuota(OTHER_SCOPE).storedToday).toBe(4);
+  expect(await receiver.store.inbox.usage()).toMatchObject([
+    { scope: OTHER_SCOPE, waiting: 2, waitingBytes: 4, dayBytes: 4 },
+  ]);
 });
 
 it('accepts a burst of a thousand within the default quota', async () => {
@@ -166,5 +158,5 @@ it('accepts a burst of a thousand within the default quota', async () => {
     const answers = Array.from({ length: 100 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, '{}'));
     for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
   }
-  expect(receiver.refused).toEqual([]);
+  expect(await receiver.refused()).toEqual([]);
 });

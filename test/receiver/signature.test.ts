@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { signatureOf } from '../../src/domain/signing.ts';
-import { startReceiver, TOKEN } from './harness.ts';
+import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -18,7 +18,7 @@ function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW
   };
 }
 
-const start = (secrets = [NEW]) => startReceiver({ now: () => NOW, signingSecrets: { 0: secrets } });
+const start = (secrets = [NEW]) => startReceiver({ environment: { NOTIFICATION_SIGNING_SECRET: secrets.join(',') } });
 
 describe('a URL with a signing secret', () => {
   it('accepts a delivery that is signed over its exact bytes, and stores its identity from the headers', async () => {
@@ -54,8 +54,8 @@ describe('a URL with a signing secret', () => {
   ])('returns 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
     const receiver = await start();
     expect(await receiver.post(URL, BODY, { headers: given })).toEqual({ status: 401, text: '{"ok":false}' });
-    expect(receiver.refused).toEqual(['signature']);
-    expect(receiver.badSignatures).toEqual([[0, fault]]);
+    expect(await receiver.refused()).toEqual(['signature']);
+    expect(receiver.services.lastBadSignature(0)).toEqual({ fault, at: NOW, count: 1 });
     expect(await receiver.stored()).toEqual([]);
   });
 
@@ -72,14 +72,15 @@ describe('a URL with a signing secret', () => {
   });
 
   it('refuses every delivery while none of its secrets can be read', async () => {
-    const receiver = await start([]);
-    expect(await receiver.post(URL, BODY, signed(BODY))).toMatchObject({ status: 401 });
+    const lost = { token: OTHER_TOKEN, signingSecrets: [NEW], isLost: true };
+    const receiver = await startReceiver({ projects: [lost] });
+    expect(await receiver.post(`/hooks/${OTHER_TOKEN}`, BODY, signed(BODY))).toMatchObject({ status: 401 });
   });
 });
 
 describe('a URL without a signing secret', () => {
   it('accepts unsigned deliveries at a URL without a secret, and ignores identity headers', async () => {
-    const receiver = await startReceiver({ now: () => NOW, signingSecrets: { 3: [NEW] } });
+    const receiver = await startReceiver({ projects: [{ token: OTHER_TOKEN, signingSecrets: [NEW] }] });
     expect(await receiver.post(URL, BODY)).toMatchObject({ status: 200 });
     expect(await receiver.post(URL, BODY, signed(BODY, { secrets: [FOREIGN] }))).toMatchObject({ status: 200 });
     expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: null }, { identity: null }]);
