@@ -78,7 +78,7 @@ export interface Pipeline {
 
 export interface PipelineOptions
   extends DiscordOptions,
-    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log'> {
+    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed'> {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
@@ -99,6 +99,7 @@ export async function startPipeline({
   log = testLog(),
   renderers,
   services,
+  elapsed,
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
   await using stack = new AsyncDisposableStack();
@@ -112,7 +113,7 @@ export async function startPipeline({
     return startApp(configOf(discord, file, environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,
-      elapsed: clock.now.bind(clock),
+      elapsed: elapsed ?? clock.now.bind(clock),
       random: () => 1,
       sender: sender(connection.sender()),
       log,

@@ -1,95 +1,95 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AlertTarget } from '../../src/domain/alert.ts';
-import type { InboxRow } from '../../src/domain/inbox.ts';
+import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
-import { startRouter } from '../../src/routing/route.ts';
-import type { OpenStore } from '../../src/store/open-store.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
+import type { Ticket } from '../../src/receiver/admission.ts';
 import type { Store } from '../../src/store/store.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
+import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 
 const ROUTED = { timeout: 60_000, interval: 5, message: 'the router did not route these deliveries' };
 
-let folder: string;
-let opened: OpenStore;
-let router: ReturnType<typeof startRouter>;
-let rows: InboxRow[];
-/** By delivery, as the receiver knows it: absent while the response is pending. */
-const ackedAt = new Map<number, number | null>();
-const routed: number[][] = [];
-const alerted: AlertTarget[] = [];
+let bot: Pipeline;
+const committed: RoutingResult[] = [];
+/** The channels for which the deliverer has asked the store what to send. */
+const claimed: string[] = [];
 let contextReads = 0;
-let isLocked = false;
-/** How often the context had been read when the router looked whether the receiver is busy. */
+/** How often the context had been read at each look at the time that has passed. */
 const looks: number[] = [];
-let isBusy = false;
+let isLocked = false;
+let isSendingHeld = false;
+let beforeContextResolves = () => {};
 let beforeCommitResolves = async () => {};
-let onContextRead = () => {};
 
-const nextContextRead = () =>
-  new Promise<void>((resolve) => {
-    onContextRead = resolve;
-  });
-
-/** The real store, with a look at its routing group. */
-function observed({ inbox, routing }: Store): Store {
-  const context: Store['routing']['context'] = async (queries, now) => {
-    const read = await routing.context(queries, now);
-    contextReads++;
-    // After the router has gone on with it.
-    setImmediate(() => onContextRead());
-    if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
-    return read;
+/** The real store, with a look at what the router and the deliverer do in it. */
+function observed({ routing, outbox, ...store }: Store): Store {
+  return {
+    ...store,
+    routing: {
+      async context(queries, now) {
+        const read = await routing.context(queries, now);
+        contextReads++;
+        beforeContextResolves();
+        if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
+        return read;
+      },
+      async commit(result) {
+        const edited = await routing.commit(result);
+        await beforeCommitResolves();
+        committed.push(result);
+        return edited;
+      },
+    },
+    outbox: {
+      ...outbox,
+      async claim(channelId, ...rest) {
+        claimed.push(channelId);
+        if (!isSendingHeld) return outbox.claim(channelId, ...rest);
+        return { head: null, next: { status: 'nothing', until: null, change: false, burst: false } };
+      },
+    },
   };
-  const commit: Store['routing']['commit'] = async (result) => {
-    const edited = await routing.commit(result);
-    await beforeCommitResolves();
-    return edited;
-  };
-  return { inbox, routing: { context, commit } } as unknown as Store;
 }
 
+/** The deliveries that left the inbox, commit by commit. */
+const routed = () => committed.map(({ done }) => done);
+
 beforeEach(async () => {
-  ackedAt.clear();
-  routed.length = 0;
-  alerted.length = 0;
+  for (const list of [committed, claimed, looks]) list.length = 0;
   contextReads = 0;
-  isLocked = false;
-  looks.length = 0;
-  isBusy = false;
+  isLocked = isSendingHeld = false;
+  beforeContextResolves = () => {};
   beforeCommitResolves = async () => {};
-  folder = mkdtempSync(join(tmpdir(), 'route-'));
-  opened = await openStore(join(folder, 'test.sqlite'));
-  router = startRouter({
-    store: observed(opened.store),
-    now: () => 1_000,
-    log: pino({ level: 'silent' }),
-    ackedAt: (id) => ackedAt.get(id),
-    isReceiverBusy() {
-      looks.push(contextReads);
-      return isBusy;
-    },
-    operatorProject: null,
-    catalog: null,
-    nativeSymbol: undefined,
-    onAlerts: (targets) => void alerted.push(...targets),
-    onRouted: ({ ids }) => void routed.push(ids),
-  });
-  const bodies = [payment({ value: '1' }), payment({ value: '2' })].map((body) => JSON.stringify(body));
-  const deliveries = bodies.map((body) => ({ scope: 0, receivedAt: 1_000, body: Buffer.from(body) }));
-  const ids = await opened.store.inbox.append(deliveries);
-  rows = bodies.map((body, index) => ({ id: ids[index]!, scope: 0, receivedAt: 1_000, body }));
+  const elapsed = () => {
+    looks.push(contextReads);
+    return 0;
+  };
+  bot = await startPipeline({ store: observed, elapsed });
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await router.close();
-  await opened.close();
-  rmSync(folder, { recursive: true });
+  await bot.close();
 });
+
+/**
+ * Stores two payments in one commit. The response to each was written after this many milliseconds (null: never); it is
+ * still pending if that is undefined.
+ */
+async function deliver(...answered: [number | null | undefined, number | null | undefined]) {
+  const { intake } = bot.app.internals;
+  const stored = answered.map(async (given) => {
+    const ticket = intake.admit(0) as Ticket;
+    const end = (ms: number | null) => intake.end(ticket, ms === null ? null : ticket.arrivedAt + ms);
+    await new Promise<void>((resolve) => {
+      intake.store(ticket, Buffer.from(JSON.stringify(payment())), () => {
+        if (given !== undefined) end(given);
+        resolve();
+      });
+    });
+    return { id: ticket.id!, end };
+  });
+  const [first, second] = await Promise.all(stored);
+  return [first!, second!] as const;
+}
 
 /** Watches the treasury in this many channels of one server. */
 async function watchIn(channels: number): Promise<void> {
@@ -100,97 +100,105 @@ async function watchIn(channels: number): Promise<void> {
   }));
   const file = { guildId: '1', userId: '1', added, changed: [], labels: [], at: 0 };
   const most = { subscriptions: 10_000, labels: 0 };
-  expect(await opened.store.subscriptions.importAll(file, most)).toBe('imported');
+  expect(await bot.store.subscriptions.importAll(file, most)).toBe('imported');
 }
 
 describe('the router', () => {
   it('decides nothing while the oldest response is pending, and reads the context once meanwhile', async () => {
-    const [first, second] = rows.map(({ id }) => id);
-    ackedAt.set(second!, 1_001);
-    const read = nextContextRead();
-    router.wake(rows);
-    await read;
+    const [first, second] = await deliver(undefined, 1);
+    await until('the context is read', () => contextReads > 0);
     for (let n = 0; n < 5; n++) {
-      router.wake();
-      await opened.store.inbox.next(0);
+      // Every minute the router is woken, whatever came.
+      bot.clock.advance(60_000);
+      await bot.store.inbox.next(0);
+      await new Promise((resolve) => setImmediate(resolve));
     }
     expect(contextReads).toBe(1);
-    expect(routed).toEqual([]);
+    expect(routed()).toEqual([]);
 
-    ackedAt.set(first!, null);
-    router.wake();
-    await expect.poll(() => routed, ROUTED).toEqual([[first, second]]);
-    expect(await opened.store.inbox.next(1)).toEqual([]);
+    first.end(null);
+    await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
+    expect(await bot.store.inbox.next(1)).toEqual([]);
   });
 
   it('routes deliveries in order, up to the first one whose response is pending', async () => {
-    const [first, second] = rows.map(({ id }) => id);
-    ackedAt.set(first!, 1_001);
-    router.wake(rows);
-    await expect.poll(() => routed, ROUTED).toEqual([[first]]);
-    expect((await opened.store.inbox.next(10)).map(({ id }) => id)).toEqual([second]);
+    const [first, second] = await deliver(1, undefined);
+    await expect.poll(routed, ROUTED).toEqual([[first.id]]);
+    expect((await bot.store.inbox.next(10)).map(({ id }) => id)).toEqual([second.id]);
 
-    ackedAt.set(second!, 1_002);
-    router.wake();
-    await expect.poll(() => routed, ROUTED).toEqual([[first], [second]]);
+    second.end(2);
+    await expect.poll(routed, ROUTED).toEqual([[first.id], [second.id]]);
   });
 
   it('waits while the receiver is busy, and routes once it is not', async () => {
-    for (const { id } of rows) ackedAt.set(id, 1_001);
-    isBusy = true;
-    router.wake(rows);
-    await expect.poll(() => looks.length, ROUTED).toBeGreaterThan(2);
-    expect(looks.slice(0, 3)).toEqual([0, 0, 0]);
-    isBusy = false;
-    await expect.poll(() => routed, ROUTED).toEqual([rows.map(({ id }) => id)]);
+    const { intake } = bot.app.internals;
+    // It stays busy for a moment after 64 requests were open at once.
+    const tickets = Array.from({ length: 64 }, () => intake.admit(0) as Ticket);
+    for (const ticket of tickets) intake.end(ticket, null);
+    const [first, second] = await deliver(1, 1);
+    // The router has looked at the time once, to see whether that moment is over. From now on nothing else looks.
+    looks.length = 0;
+    await expect.poll(() => looks.length, ROUTED).toBeGreaterThan(1);
+    expect(looks.slice(0, 2)).toEqual([0, 0]);
+    bot.jump(25);
+    await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
   });
 
   it('accepts a response that ends while the context is read', async () => {
-    const [first, second] = rows.map(({ id }) => id);
-    router.wake(rows);
-    ackedAt.set(first!, 1_005);
-    ackedAt.set(second!, 1_006);
-    await expect.poll(() => routed, ROUTED).toEqual([[first, second]]);
+    const [first, second] = await deliver(undefined, undefined);
+    beforeContextResolves = () => {
+      first.end(5);
+      second.end(6);
+    };
+    await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
     expect(contextReads).toBe(1);
   });
 
   it('wakes the delivery of alerts only when their commit has resolved', async () => {
-    await watchIn(1);
-    for (const { id } of rows) ackedAt.set(id, 1_001);
-    const alertedBefore: number[] = [];
-    beforeCommitResolves = async () => void alertedBefore.push(alerted.length);
-    router.wake(rows);
-    await expect.poll(() => routed, ROUTED).toHaveLength(1);
-    expect(alertedBefore).toEqual([0]);
-    expect(alerted.map(({ channelId }) => channelId)).toEqual(['1', '1']);
+    await bot.watch(TREASURY, ALERTS);
+    const claimedBefore: string[][] = [];
+    beforeCommitResolves = async () => {
+      for (let n = 0; n < 3; n++) await bot.store.outbox.channelsWithWork();
+      claimedBefore.push([...claimed]);
+    };
+    await deliver(1, 1);
+    await expect.poll(routed, ROUTED).toHaveLength(1);
+    expect(claimedBefore).toEqual([[]]);
+    await bot.turnUntilSettled();
+    expect([new Set(claimed), bot.alerts(ALERTS).length]).toEqual([new Set([ALERTS]), 2]);
   });
 
   it('routes fewer events per commit when thousands of subscriptions match, and alerts every one', async () => {
     await watchIn(3_000);
-    const [first, second] = rows.map(({ id }) => id);
-    for (const id of [first!, second!]) ackedAt.set(id, 1_001);
-    router.wake(rows);
-    await expect.poll(() => routed, ROUTED).toEqual([[first], [second]]);
-    const { alerts } = await opened.store.metrics.backlog(2_000);
-    expect(alerts.due).toBe(6_000);
-    const channels = Map.groupBy(alerted, ({ channelId }) => channelId);
+    isSendingHeld = true;
+    const [first, second] = await deliver(1, 1);
+    await expect.poll(routed, ROUTED).toEqual([[first.id], [second.id]]);
+    expect((await bot.backlog()).alerts.due).toBe(6_000);
+    const channels = Map.groupBy(
+      committed.flatMap(({ alerts }) => alerts),
+      ({ channelId }) => channelId,
+    );
     expect([channels.size, channels.get('3000')?.length]).toEqual([3_000, 2]);
+    await expect.poll(() => new Set(claimed).size, ROUTED).toBe(3_000);
   });
 
   it('retries once after a pause, however often it is woken while the store fails', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    for (const { id } of rows) ackedAt.set(id, null);
     isLocked = true;
-    for (let n = 0; n < 3; n++) {
-      const read = nextContextRead();
-      router.wake(rows);
-      await read;
+    // Left by an earlier process: nothing but the clock wakes the router for them.
+    const bodies = [payment(), payment()].map((body) => Buffer.from(JSON.stringify(body)));
+    const ids = await bot.store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: 1_000, body })));
+    for (let reads = 1; reads <= 3; reads++) {
+      bot.clock.advance(60_000);
+      await until('the context is read', () => contextReads === reads);
     }
     expect(vi.getTimerCount()).toBe(1);
 
     isLocked = false;
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(499);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
     vi.useRealTimers();
-    await expect.poll(() => routed, ROUTED).toEqual([rows.map(({ id }) => id)]);
+    await expect.poll(routed, ROUTED).toEqual([ids]);
   });
 });
