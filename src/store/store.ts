@@ -31,6 +31,7 @@ import type { Pause } from '../domain/work-time.ts';
  * `inbox` (bytes) → `routing` (transfers, decisions, alerts) → `outbox` (batches) → `history`.
  *
  * Each method is one whole transaction: it happens completely or not at all, and what it returns was true at one moment.
+ * Those that work in short steps say so: each step is one.
  * When its promise resolves, its effect is visible to every later call. A call that fails rejects with a `StoreError`.
  * Times are milliseconds since 1970 and always arguments; addresses and hashes are lower-case text; Discord ids are text.
  */

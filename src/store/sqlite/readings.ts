@@ -31,7 +31,7 @@ export function openReadings(db: Database) {
   const { ofGuild, scopes, webhookNames } = projectsTable(db);
   const { sizes, list: quarantined, get: getQuarantined } = quarantineTable(db);
   const { list: letters, get: getLetter } = deadLetters(db);
-  return {
+  return atOneMoment(db, {
     quarantine: { sizes, list: quarantined, get: getQuarantined },
     deadLetters: { list: letters, get: getLetter },
     channels: { blocked: channelStates(db).blocked },
@@ -44,5 +44,14 @@ export function openReadings(db: Database) {
     silence: silenceReader(db),
     tokens: tokensTable(db),
     metrics: figuresTable(db),
-  } satisfies Readings;
+  } satisfies Readings);
+}
+
+/** Makes each method one transaction: what its statements return was true at one moment, whatever the writer commits. */
+function atOneMoment<Groups extends Readings>(db: Database, groups: Groups): Groups {
+  type Method = (...args: unknown[]) => unknown;
+  const each = (methods: object) =>
+    Object.entries(methods).map(([name, method]) => [name, db.transaction(method as Method)] as const);
+  const made = Object.entries(groups).map(([group, methods]) => [group, Object.fromEntries(each(methods))] as const);
+  return Object.fromEntries(made) as unknown as Groups;
 }

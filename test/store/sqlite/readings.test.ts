@@ -1,0 +1,32 @@
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { openBeside } from '../../../src/store/sqlite/database.ts';
+import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { GUILD, NOW, post, txHash } from '../contract/given.ts';
+import { takeStore } from './reused.ts';
+
+it('reads everything about a transfer as of one moment, whatever is committed between its statements', async () => {
+  const { file, open, giveBack } = await takeStore();
+  onTestFinished(giveBack);
+  const { store, close } = await open();
+  onTestFinished(close);
+  await post(store, [1]);
+  const writer = openBeside(file);
+  let commits = 0;
+  /** Called before each statement of the reader. */
+  function verbose(sql: unknown): void {
+    if (!String(sql).includes('FROM deliveries')) return;
+    writer.exec('DELETE FROM decisions; DELETE FROM alerts');
+    commits++;
+  }
+  const reader = new Database(file, { readonly: true, verbose });
+  const { history } = openReadings(reader);
+  const read = () => history.transfers(GUILD, txHash(1), null, NOW, 5).first;
+
+  const [story] = read();
+  expect([commits, story!.decisions.length, story!.alerts.length]).toEqual([1, 1, 1]);
+  // The next call sees the commit.
+  expect(read()).toEqual([]);
+  reader.close();
+  writer.close();
+});
