@@ -1,9 +1,14 @@
+import type { Store } from '../store.ts';
 import type { Call } from './connection.ts';
 
-/** Calls that may share one transaction, and with it one wait for the disk. */
-const SHARING = new Set(['inbox', 'routing', 'outbox']);
+/** The groups whose calls may share one transaction, and with it one wait for the disk. */
+const SHARING: ReadonlySet<string> = new Set<keyof Store>(['inbox', 'routing', 'outbox']);
+const APPEND: string = 'append' satisfies keyof Store['inbox'];
 /** Most calls that share a transaction. */
 const MAX_SHARED = 64;
+
+/** Whether a call stores deliveries. */
+export const isDelivery = ({ method }: Call): boolean => method === APPEND;
 
 /** The calls that wait for the thread: deliveries first, then all others in order. */
 export function createCallQueue() {
@@ -16,7 +21,7 @@ export function createCallQueue() {
 
   return {
     add(call: Call): void {
-      (call.method === 'append' ? deliveries : others).push(call);
+      (isDelivery(call) ? deliveries : others).push(call);
     },
     /** The calls to run next; `shared`: several in one transaction, because each wait for the disk takes long. */
     take(shared: boolean): Call[] {

@@ -7,12 +7,12 @@ import { realFile, stamp, whereBackups } from './folder.ts';
 import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
 
 /**
- * Which thread runs each method: the writer or the reader. The reader sees every commit whose promise has resolved.
- * Methods that an event or a message waits for stay on the writer, reads included: a report that takes seconds on the
- * reader would delay them.
+ * Which thread runs each method: the writer (`write`) or the reader (`read`). The reader sees every commit whose promise
+ * has resolved. `read now` is a read that an event or a message waits for: it runs on the writer, because a report that
+ * takes seconds on the reader would delay it.
  */
 export const METHODS = {
-  inbox: { append: 'write', answered: 'write', next: 'write', usage: 'write' },
+  inbox: { append: 'write', answered: 'write', next: 'read now', usage: 'read now' },
   quarantine: {
     sizes: 'read',
     list: 'read',
@@ -22,12 +22,12 @@ export const METHODS = {
     replayAll: 'write',
     discardAll: 'write',
   },
-  routing: { context: 'write', commit: 'write' },
+  routing: { context: 'read now', commit: 'write' },
   outbox: {
-    channelsWithWork: 'write',
+    channelsWithWork: 'read now',
     claim: 'write',
-    due: 'write',
-    alerts: 'write',
+    due: 'read now',
+    alerts: 'read now',
     freeze: 'write',
     join: 'write',
     countAttempt: 'write',
@@ -45,7 +45,7 @@ export const METHODS = {
   channels: {
     setState: 'write',
     blocked: 'read',
-    channelForNotices: 'write',
+    channelForNotices: 'read now',
     postNotice: 'write',
     guildRemoved: 'write',
     guildReturned: 'write',
@@ -70,12 +70,12 @@ export const METHODS = {
   confirmations: { ask: 'write', take: 'write' },
   projects: {
     ofGuild: 'read',
-    all: 'write',
+    all: 'read now',
     scopes: 'read',
     save: 'write',
     reseal: 'write',
     remove: 'write',
-    tokens: 'write',
+    tokens: 'read now',
     addToken: 'write',
     rotateToken: 'write',
     revokeToken: 'write',
@@ -95,10 +95,10 @@ export const METHODS = {
   silence: { current: 'read', unreported: 'read', report: 'write' },
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
-  retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'write', setForgottenBefore: 'write' },
-  workTime: { read: 'write', record: 'write', lastIdentify: 'write', noteIdentify: 'write' },
-  erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
-} as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
+  retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'read now', setForgottenBefore: 'write' },
+  workTime: { read: 'read now', record: 'write', lastIdentify: 'read now', noteIdentify: 'write' },
+  erasure: { begin: 'write', removed: 'read now', beginRemoved: 'write', step: 'write', begun: 'read now' },
+} as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'read now' | 'write'> };
 
 /** How often the files on disk are compared with those that are open. */
 const CHECK_MS = 3_000;
@@ -120,7 +120,7 @@ export async function openStore(
     throw error;
   });
   faults.watch(writer);
-  const threads = { read: reader, write: writer };
+  const threads = { read: reader, 'read now': writer, write: writer };
   const groups = Object.entries(METHODS).map(([group, methods]) => {
     const made = Object.entries(methods).map(([method, on]) => {
       const call = async (...args: unknown[]) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
+import { isDelivery } from './calls.ts';
 import { setCheckpoints } from './checkpoints.ts';
 import type { Answer, Call, Post } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
@@ -37,9 +38,7 @@ port.on('message', (calls: Call[] | 'close') => {
     port.close();
     return;
   }
-  port.postMessage(
-    calls.some(({ method }) => method === 'append') || calls.length > 1 ? together(calls) : alone(calls),
-  );
+  port.postMessage(calls.some(isDelivery) || calls.length > 1 ? together(calls) : alone(calls));
 });
 port.postMessage({ ready: true } satisfies Post);
 
