@@ -45,7 +45,7 @@ const program = new Command('ledgerbell')
 
 program
   .command('start')
-  .description('run the bot, as npm start does, until SIGTERM or Ctrl-C')
+  .description('run the bot until SIGTERM or Ctrl-C, without the options of npm start')
   .addHelpText('after', examples('ledgerbell -- start'))
   .action(async () => void (await import('./main.ts')));
 

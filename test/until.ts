@@ -5,7 +5,10 @@ const MOST_MS = 120_000;
 export const neverHappened = (what: string, condition: () => unknown): string =>
   `This was expected and never happened: ${what}. The condition: ${condition.toString()}`;
 
-/** Waits for a condition that no event reports. If it never holds, the test fails with `what` it waited for. */
+/**
+ * Waits for a condition that no event reports. If it never holds, the test fails with `what` it waited for. `expect.poll`
+ * would show a value instead, wait at least a millisecond between two looks, and cannot be used outside of a test.
+ */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {

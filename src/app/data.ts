@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Config, databaseFile, isPostgres } from '../config.ts';
+import { makeFolder } from '../domain/folder.ts';
 import { assertListenable } from '../receiver/listen.ts';
 import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
 import type { OpenStore, StoreListener } from '../store/open-store.ts';
@@ -8,7 +9,7 @@ import type { SharedStore } from '../store/postgres/client.ts';
 import { openStore } from '../store/sqlite/client.ts';
 import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
-import { migrations } from '../store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../store/sqlite/migrations.ts';
 import type { Store } from '../store/store.ts';
 import { logMigration } from './migration-progress.ts';
 import type { Parts } from './parts.ts';
@@ -57,7 +58,7 @@ async function openFile(
   return {
     name: file,
     file,
-    schema: migrations.length,
+    schema: MIGRATIONS.length,
     keyFile: join(dirname(file), KEY_NAME),
     database,
     store,
@@ -78,7 +79,7 @@ async function openShared({ config, log, clock, now, elapsed, stack }: Parts): P
   const { store, leadership } = stack.adopt(shared, ({ close }) => close());
   const keyFile = resolve('data', KEY_NAME);
   if (!SECRETS_KEY) {
-    mkdirSync(dirname(keyFile), { recursive: true });
+    makeFolder(dirname(keyFile));
     log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
   }
   const onChanged = () => leadership.notify(NOTICES.settings);

@@ -8,7 +8,10 @@ export const FILE_BYTES = 10_000_000;
 /** A text that a spreadsheet would interpret as a formula, also one already escaped with apostrophes. */
 export const FORMULA = /^'*[=+@\-\t\r]/;
 
-/** Formats a record by RFC 4180, without a line end. Text that looks like a formula is escaped with an apostrophe. */
+/**
+ * Formats a record by RFC 4180, without a line end. Text that looks like a formula is escaped with an apostrophe, so that
+ * reading can undo it: csv-stringify leaves what begins with an apostrophe as it is.
+ */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
 }

@@ -16,38 +16,38 @@ const ROUNDED_DIGITS = 15;
 const USUAL_LENGTH = 16 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
-const Field = z.unknown().optional();
-const Text = Field.transform(text);
-const Integer = Field.transform(integer);
-const Address = Field.transform(toAddress);
+const field = z.unknown().optional();
+const textField = field.transform(text);
+const integerField = field.transform(integer);
+const addressField = field.transform(toAddress);
 
 /**
  * An event as services send it. Each field is read separately: one that cannot be read is null. Numbers arrive as their
  * source text, so that no digit is lost.
  */
-const EventBody = z.object({
-  txHash: Text,
-  blockNumber: Field.transform(smallInteger),
-  blockHash: Text,
-  from: Address,
-  to: Address,
-  tokenType: Text,
-  tokenAddress: Address,
-  tokenName: Text,
-  tokenSymbol: Text,
-  tokenDecimals: Field.transform(readDecimals),
-  tokenId: Field,
-  value: Integer,
+const eventBody = z.object({
+  txHash: textField,
+  blockNumber: field.transform(smallInteger),
+  blockHash: textField,
+  from: addressField,
+  to: addressField,
+  tokenType: textField,
+  tokenAddress: addressField,
+  tokenName: textField,
+  tokenSymbol: textField,
+  tokenDecimals: field.transform(readDecimals),
+  tokenId: field,
+  value: integerField,
   /** How many pieces of an ERC-1155 move, from this project's own service: in the specification the ID replaces the value. */
-  quantity: Integer,
-  gasFee: Integer,
-  isInternalTransaction: Field.transform((value) => value === true || value === 'true'),
-  direction: Text,
-  addressType: Text,
-  projectId: Text,
+  quantity: integerField,
+  gasFee: integerField,
+  isInternalTransaction: field.transform((value) => value === true || value === 'true'),
+  direction: textField,
+  addressType: textField,
+  projectId: textField,
 });
-type EventBody = z.infer<typeof EventBody>;
-const FIELD_NAMES: ReadonlySet<string> = new Set(Object.keys(EventBody.shape));
+type EventBody = z.infer<typeof eventBody>;
+const FIELD_NAMES: ReadonlySet<string> = new Set(Object.keys(eventBody.shape));
 
 type Fields = Record<string, unknown>;
 
@@ -115,7 +115,7 @@ export function numbersAsWritten(this: unknown, _key: string, value: unknown, co
 }
 
 function readEvent(fields: Fields): ParsedEvent {
-  const body = EventBody.parse(fields);
+  const body = eventBody.parse(fields);
   const { txHash, from, to, tokenAddress, tokenType } = body;
   if (!txHash || !/^[0-9a-z]{1,80}$/i.test(txHash)) {
     return { ok: false, reason: 'The event has no transaction hash (txHash).' };

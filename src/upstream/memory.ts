@@ -4,7 +4,10 @@ interface Asking<Answer> {
   keepMs(answer: Answer): number;
 }
 
-/** Caches the latest `most` results, each for its time. Equal requests at the same time share one call. */
+/**
+ * Caches the latest `most` results, each for its time. Equal requests at the same time share one call. With lru-cache it
+ * would have as many lines: there, a time of 0 means forever, and a request ends with its place in the cache.
+ */
 export function createMemory<Answer>(most: number, now: () => number) {
   const known = new Map<string, { until: number; answer: Answer }>();
   const asking = new Map<string, Promise<Answer>>();

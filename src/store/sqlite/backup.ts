@@ -15,7 +15,7 @@ import { UserError } from '../../errors.ts';
 import { compress, decompress, isCompressed } from './compress.ts';
 import { makeFolderOf, stamp, whereBackups } from './folder.ts';
 import { takeLock } from './lock.ts';
-import { migrations } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
@@ -194,8 +194,8 @@ function faultOf(copied: string, source: string, target: string): string | null 
       const check = db.pragma('integrity_check(1)', { simple: true });
       if (check !== 'ok') return String(check);
       const version = Number(db.pragma('user_version', { simple: true }));
-      if (version > migrations.length) {
-        return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${migrations.length})`;
+      if (version > MIGRATIONS.length) {
+        return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${MIGRATIONS.length})`;
       }
       const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
       return version === 0 || !made ? 'it contains no Ledgerbell tables' : null;

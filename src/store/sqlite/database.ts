@@ -5,7 +5,7 @@ import { ConfigError, startError } from '../../errors.ts';
 import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { takeLock } from './lock.ts';
-import { migrations } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 /** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
@@ -93,7 +93,7 @@ function assertSound(db: Database.Database, file: string): void {
 /** SQLite opens a read-only file without an error, and then every delivery would be refused. */
 function assertWritable(db: Database.Database): void {
   try {
-    db.exec(`BEGIN; PRAGMA user_version = ${migrations.length}; ROLLBACK`);
+    db.exec(`BEGIN; PRAGMA user_version = ${MIGRATIONS.length}; ROLLBACK`);
   } catch (error) {
     // Another program's write ends soon.
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
@@ -136,10 +136,10 @@ export function openBeside(file: string): Database.Database {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
   const version = Number(db.pragma('user_version', { simple: true }));
-  if (version !== migrations.length) {
+  if (version !== MIGRATIONS.length) {
     db.close();
-    const todo = version < migrations.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
-    throw new Error(`${file} has schema ${version}; this version uses schema ${migrations.length}. ${todo}`);
+    const todo = version < MIGRATIONS.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
+    throw new Error(`${file} has schema ${version}; this version uses schema ${MIGRATIONS.length}. ${todo}`);
   }
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
@@ -171,14 +171,14 @@ function assertRoom(file: string, backup: string): void {
 
 function migrate(db: Database.Database, file: string, report: MigrationReport): void {
   const version = Number(db.pragma('user_version', { simple: true }));
-  if (version > migrations.length) {
+  if (version > MIGRATIONS.length) {
     throw new ConfigError(
-      `${file} was written by a newer Ledgerbell (schema ${version}; this one uses schema ${migrations.length}). ` +
+      `${file} was written by a newer Ledgerbell (schema ${version}; this one uses schema ${MIGRATIONS.length}). ` +
         'Start the newer version, or restore a backup made before the update.',
     );
   }
-  if (version > 0 && version < migrations.length) {
-    const backup = `${file}.before-schema-${migrations.length}`;
+  if (version > 0 && version < MIGRATIONS.length) {
+    const backup = `${file}.before-schema-${MIGRATIONS.length}`;
     // An update that was interrupted between two steps already has its copy. A copy whose schema is not older than the
     // file's comes from an update that was rolled back, and lacks everything written since.
     if (!existsSync(backup) || schemaOf(backup) >= version) {
@@ -190,12 +190,12 @@ function migrate(db: Database.Database, file: string, report: MigrationReport): 
       renameSync(`${backup}.partial`, backup);
     }
   }
-  for (let next = version; next < migrations.length; next++) {
-    if (version > 0) report({ step: next + 1 - version, of: migrations.length - version }, 'migration: step begun');
+  for (let next = version; next < MIGRATIONS.length; next++) {
+    if (version > 0) report({ step: next + 1 - version, of: MIGRATIONS.length - version }, 'migration: step begun');
     db.transaction(() => {
-      db.exec(migrations[next]!);
+      db.exec(MIGRATIONS[next]!);
       db.pragma(`user_version = ${next + 1}`);
     }).immediate();
   }
-  if (version > 0 && version < migrations.length) report({ schema: migrations.length }, 'migration: done');
+  if (version > 0 && version < MIGRATIONS.length) report({ schema: MIGRATIONS.length }, 'migration: done');
 }

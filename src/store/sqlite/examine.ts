@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { takeLock } from './lock.ts';
-import { migrations } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 /** The state of a database file. */
 export type Examination =
@@ -19,7 +19,7 @@ export function examine(file: string): Examination {
       const schema = Number(db.pragma('user_version', { simple: true }));
       const found = String(db.pragma('quick_check(1)', { simple: true }));
       if (found !== 'ok') return { status: 'damaged', reason: found };
-      return { status: 'sound', bytes: statSync(file).size, schema, newest: migrations.length, inUse: isInUse(file) };
+      return { status: 'sound', bytes: statSync(file).size, schema, newest: MIGRATIONS.length, inUse: isInUse(file) };
     } finally {
       db.close();
     }

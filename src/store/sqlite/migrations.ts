@@ -19,7 +19,7 @@ import { plainNames } from './migrations/16-plain-names.ts';
  * The schema, one migration a version; each runs in a transaction of its own. Times are milliseconds since 1970,
  * Discord ids are text, addresses are lower-case text.
  */
-export const migrations: string[] = [
+export const MIGRATIONS: string[] = [
   firstSchema,
   projectsAndLabels,
   transfersByHash,

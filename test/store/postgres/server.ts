@@ -14,7 +14,7 @@ export interface PostgresServer {
   /** False once it stopped or gave up. */
   isRunning(): boolean;
   start(): Promise<void>;
-  /** Lets its write-ahead log go on in a new file, and waits until it is used; rejects when there is no space for it. */
+  /** Lets its write-ahead log go on in a new file; rejects when there is no space for one. */
   switchLog(): Promise<void>;
   /** `immediate`: like a crash. */
   stop(how?: 'fast' | 'immediate'): void;

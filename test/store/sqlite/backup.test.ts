@@ -23,7 +23,7 @@ import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder } from '../../../src/store/sqlite/folder.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { bareEnvironment } from '../../bare-environment.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
@@ -266,7 +266,7 @@ describe('a restore', () => {
       (path: string) => {
         copyFileSync(file, path);
         const db = new Database(path);
-        db.pragma(`user_version = ${migrations.length + 1}`);
+        db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
         db.close();
       },
     ],

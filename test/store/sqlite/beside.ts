@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { openBeside, openDatabase } from '../../../src/store/sqlite/database.ts';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openReadings } from '../../../src/store/sqlite/readings.ts';
 import { openTables } from '../../../src/store/sqlite/tables.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -58,7 +58,7 @@ export function orphanDeadLetters(file: string): void {
 
 /** Makes a database look as if a newer version wrote it; returns that version's schema. */
 export function makeNewer(file: string): number {
-  const schema = migrations.length + 1;
+  const schema = MIGRATIONS.length + 1;
   const db = new Database(file);
   db.pragma(`user_version = ${schema}`);
   db.exec('CREATE TABLE of_the_future (a)');
@@ -72,7 +72,7 @@ export const NEXT_SCHEMA = 'CREATE TABLE of_the_next_schema (a)';
 /** Whether a file is as `makeNewer` left it. */
 export const isNewer = (file: string): boolean =>
   readRows(file, 'SELECT * FROM of_the_future').length === 0 &&
-  readRows<{ user_version: number }>(file, 'PRAGMA user_version')[0]?.user_version === migrations.length + 1;
+  readRows<{ user_version: number }>(file, 'PRAGMA user_version')[0]?.user_version === MIGRATIONS.length + 1;
 
 /** The numbers of the pages that hold a table, its root among them; from 1. */
 export const pagesOf = (file: string, table: string): number[] =>

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
 import { forgetting, openBeside, openDatabase, openReader, unsynced } from '../../../src/store/sqlite/database.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
 
 let directory: string;
@@ -153,13 +153,13 @@ describe('the database file', () => {
 
   it('refuses a database of a newer version without touching it', () => {
     const newer = new Database(file);
-    newer.pragma(`user_version = ${migrations.length + 1}`);
+    newer.pragma(`user_version = ${MIGRATIONS.length + 1}`);
     newer.close();
     expect(() => openDatabase(file)).toThrow(
-      `written by a newer Ledgerbell (schema ${migrations.length + 1}; this one uses schema ${migrations.length})`,
+      `written by a newer Ledgerbell (schema ${MIGRATIONS.length + 1}; this one uses schema ${MIGRATIONS.length})`,
     );
     const after = new Database(file, { readonly: true });
-    expect(after.pragma('user_version', { simple: true })).toBe(migrations.length + 1);
+    expect(after.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length + 1);
     expect(after.prepare('SELECT * FROM sqlite_master').all()).toEqual([]);
     after.close();
     // The refusal does not keep the lock.
@@ -172,7 +172,7 @@ describe('the database file', () => {
     [-1, 'Start the Ledgerbell of this version once.'],
   ])('explains to an operator’s tool what to do with a database whose schema is %i away', (away, todo) => {
     const other = new Database(file);
-    other.pragma(`user_version = ${migrations.length + away}`);
+    other.pragma(`user_version = ${MIGRATIONS.length + away}`);
     other.close();
     expect(() => openBeside(file)).toThrow(todo);
   });
@@ -180,7 +180,7 @@ describe('the database file', () => {
   it('opens an up-to-date database unchanged, without a copy', () => {
     openDatabase(file).close();
     const { db, close } = openDatabase(file);
-    expect(db.pragma('user_version', { simple: true })).toBe(migrations.length);
+    expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
     close();
     expect(readdirSync(directory).filter((name) => name.includes('before-schema'))).toEqual([]);

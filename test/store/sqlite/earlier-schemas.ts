@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { temporaryFile } from '../../lifecycle/bot.ts';
 
 /** A schema after the newest one. */
 export const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);
   ALTER TABLE guilds ADD COLUMN next_version TEXT; UPDATE quarantine SET reason = 'changed' WHERE 0;`;
-export const schemas = [...migrations, NEXT_SCHEMA];
+export const schemas = [...MIGRATIONS, NEXT_SCHEMA];
 
 /** A row of everything that the first schema can hold. */
 const ROWS = `

@@ -1,7 +1,7 @@
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 
 /**
  * Preloaded into the bot's database thread, to bring about faults of the engine. Environment variables:
@@ -14,7 +14,7 @@ import { migrations } from '../../../src/store/sqlite/migrations.ts';
 
 const { PAGE_LIMIT, NEXT_SCHEMA, SYNC } = process.env;
 
-if (NEXT_SCHEMA) migrations.push(NEXT_SCHEMA);
+if (NEXT_SCHEMA) MIGRATIONS.push(NEXT_SCHEMA);
 
 if (PAGE_LIMIT && !isMainThread) {
   const { pragma } = Database.prototype;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { restore } from '../../../src/store/sqlite/backup.ts';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { accepted, startBot, startInVain } from '../../lifecycle/bot.ts';
 import { bodiesIn } from './beside.ts';
 import { expectKept, look, makeFile, NEXT_SCHEMA, schemas } from './earlier-schemas.ts';
@@ -46,7 +46,7 @@ describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
 });
 
 it('keeps a copy of data written between a rolled-back update and the next one', async () => {
-  const file = makeFile(migrations.length);
+  const file = makeFile(MIGRATIONS.length);
   const copy = `${file}.before-schema-${schemas.length}`;
   const update = async () => {
     const bot = await startBot(file, { NEXT_SCHEMA });

@@ -1,15 +1,15 @@
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { expectKept, look, makeFile } from './earlier-schemas.ts';
 
-it.each([...migrations.keys()])('keeps every row of schema %i', (from) => {
+it.each([...MIGRATIONS.keys()])('keeps every row of schema %i', (from) => {
   const file = makeFile(from);
   const before = look(file);
   openDatabase(file).close();
   const after = look(file);
-  expect([after.version, after.sound]).toEqual([migrations.length, true]);
+  expect([after.version, after.sound]).toEqual([MIGRATIONS.length, true]);
   expectKept(before.rows, after.rows);
 });
 

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openReadings } from '../../../src/store/sqlite/readings.ts';
 import { openTables } from '../../../src/store/sqlite/tables.ts';
 
@@ -8,7 +8,7 @@ import { openTables } from '../../../src/store/sqlite/tables.ts';
  * program of its own, because Node.js runs the source as it is: its stack traces name the lines of the files.
  */
 const db = new Database(':memory:');
-for (const sql of migrations) db.exec(sql);
+for (const sql of MIGRATIONS) db.exec(sql);
 const found: Record<string, string[]> = {};
 const prepare = db.prepare.bind(db);
 db.prepare = ((sql: string) => {
