@@ -153,7 +153,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 
 function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions): readonly ChainOptions[] {
   if (chains !== undefined) return chains;
-  if (rpcUrl === undefined) throw new Error('There must be rpcUrl or chains');
+  if (rpcUrl === undefined) throw new Error('Set rpcUrl or chains.');
   const optional = {
     ...(nativeSymbol === undefined ? {} : { nativeSymbol }),
     ...(cataloged === undefined ? {} : { cataloged }),

@@ -14,5 +14,5 @@ export function exitNow(code: number, shell = '/bin/sh'): never {
   } finally {
     process.kill(process.pid, 'SIGKILL');
   }
-  throw new Error('The process goes on after its end.');
+  throw new Error('The process did not exit.');
 }

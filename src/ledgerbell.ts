@@ -68,7 +68,7 @@ const slashCommands = program
 
 slashCommands
   .command('list')
-  .description('list what people can type')
+  .description('list all slash commands')
   .addHelpText('after', examples('ledgerbell -- commands list'))
   .action(async () => print((await import('./operator/commands.ts')).listCommands()));
 
@@ -84,7 +84,7 @@ program
   .argument('[file]', 'where the copy goes; it is compressed if the name ends in .zst')
   .option(
     '--to <folder>',
-    'the folder for a compressed copy, named by the time; default: BACKUP_DIR, or backups/ beside the database',
+    'the folder for a compressed copy, named by the time; default: BACKUP_DIR, or backups/ next to the database',
   )
   .option('--keep <number>', 'delete all but the newest copies in that folder that were named by the time', wholeNumber)
   .addHelpText(
@@ -97,15 +97,15 @@ program
 
 program
   .command('restore')
-  .description('put a backup in the place of the database; stop the bot first')
-  .argument('<backup>', 'the copy; the database that it replaces is kept beside it')
+  .description('restore a backup; stop the bot first')
+  .argument('<backup>', 'the copy; the database that it replaces is kept next to it')
   .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite.zst'))
   .action(async (backup: string) => print(await restoreFrom(database(), backup)));
 
 program
   .command('move')
   .description('copy everything from one database to an empty one, such as from SQLite to Postgres; stop the bot first')
-  .requiredOption('--from <url>', 'the present DATABASE_URL')
+  .requiredOption('--from <url>', 'the current DATABASE_URL')
   .requiredOption('--to <url>', 'the new one; it must be empty')
   .addHelpText(
     'after',

@@ -183,7 +183,7 @@ function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex
         raw.input ?? '0x',
       ]);
     default:
-      throw new Error('a type of this chain alone');
+      throw new Error('a chain-specific transaction type');
   }
 }
 
@@ -262,7 +262,7 @@ function trieNode(entries: readonly Entry[], depth: number): TrieNode {
   ];
 }
 
-/** A node stands in its parent itself when it is short, otherwise by its hash. */
+/** Short nodes are embedded in their parent; others are referenced by their hash. */
 function reference(node: TrieNode): TrieNode {
   const encoded = toRlp(node as Uint8Array, 'bytes') as Uint8Array;
   return encoded.length < 32 ? node : keccak256(encoded, 'bytes');

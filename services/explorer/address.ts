@@ -42,6 +42,6 @@ export async function tokenPage(parts: PageParts, given: string): Promise<Shown>
 <dt>Decimals</dt><dd>${decimals ?? '–'}</dd>
 <dt>Total supply</dt><dd>${totalSupply === null ? '–' : formatUnits(totalSupply, decimals ?? 0)}</dd>
 </dl>
-<p class="soft">Anyone can give a token any name. Only the contract's address tells which token it is.</p>`;
+<p class="soft">Anyone can give a token any name. Only the contract's address identifies the token.</p>`;
   return { status: 200, title: 'Token', body };
 }

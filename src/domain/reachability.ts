@@ -1,6 +1,6 @@
 /**
- * Why nobody can deliver to the public address. `untrusted`, `expired`, `wrong-name`: its certificate. `no-tls`: what
- * responds there does not speak TLS. `away`: any other reason.
+ * Why nobody can deliver to the public address. `untrusted`, `expired`, `wrong-name`: its certificate. `no-tls`: the
+ * server there does not support TLS. `away`: any other reason.
  */
 export const UNREACHABLE = [
   'dns',

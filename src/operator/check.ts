@@ -248,7 +248,7 @@ const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo
   untrusted: ['its certificate is not trusted', 'Use a certificate of a public authority, and send its full chain.'],
   expired: ['its certificate has expired or is not valid yet', 'Renew it, and check the clock of this machine.'],
   'wrong-name': ['its certificate is for another name', 'Use one for this name, or the right name in PUBLIC_URL.'],
-  'no-tls': ['what responds there does not speak TLS', 'Check the port, and http:// or https:// in PUBLIC_URL.'],
+  'no-tls': ['the server there does not support TLS', 'Check the port, and http:// or https:// in PUBLIC_URL.'],
   away: ['the connection fails', 'Start the bot, then check PUBLIC_URL, the proxy and the firewall.'],
 };
 

@@ -43,7 +43,7 @@ async function assertEmpty(target: CopySide): Promise<void> {
     if (count === 0) continue;
     throw new UserError(
       `${target.name} is not empty: ${table} has ${count} ${count === 1 ? 'row' : 'rows'}. Nothing was changed. ` +
-        'Name a database that no bot was ever started with.',
+        'Choose an empty database.',
     );
   }
 }
@@ -89,8 +89,8 @@ function summary(source: CopySide, target: CopySide, rows: number, from: string)
   const lines = [
     `Moved ${rows} ${rows === 1 ? 'row' : 'rows'} in ${TABLE_NAMES.length} tables from ${source.name} to ${target.name}.`,
     'Counts and checksums of every table are the same on both sides.',
-    `Now set DATABASE_URL to the new database for every process, and start them. ${source.name} was not changed: start no`,
-    'bot with it any more, because it would post again what the new one posts.',
+    `Now set DATABASE_URL to the new database for every process, and start them. ${source.name} was not changed: do`,
+    'not start a bot with it again, because it would post again what the new one posts.',
   ];
   const key = isPostgres(from) ? null : join(dirname(databaseFile({ DATABASE_URL: from })), 'secrets.key');
   if (key !== null && existsSync(key))

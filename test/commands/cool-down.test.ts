@@ -4,7 +4,7 @@ import { type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const START = 1_800_000_000_000;
 
-it('lets a person make five look-ups at once, then one every six seconds', () => {
+it('lets a person make five lookups at once, then one every six seconds', () => {
   let now = START;
   const { take } = createCoolDown(() => now);
   const ask = (user = 'ada') => take('explorer', 'harbor', user);
@@ -23,7 +23,7 @@ it('limits the members of one server together, and no other server’s', () => {
   expect(take('directory', 'harbor', 'another')).toBeNull();
 });
 
-it('limits the look-ups of all servers together, so that the explorer has room for the spam guard', () => {
+it('limits the lookups of all servers together, so that the explorer has room for the spam guard', () => {
   const { take } = createCoolDown(() => START);
   const asked = Array.from({ length: 40 }, (_, n) => take('explorer', `guild ${n}`, `user ${n}`)?.who ?? null);
   expect(asked.filter((who) => who === null)).toHaveLength(30);
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-it('refuses /token without a look-up to the person who asked too often, with the time of the next try, and to nobody else', async () => {
+it('refuses /token without a lookup to the person who asked too often, with the time of the next try, and to nobody else', async () => {
   let lookUps = 0;
   world.services.explorer = {
     token: async () => {
@@ -46,13 +46,13 @@ it('refuses /token without a look-up to the person who asked too often, with the
   };
   world.services.coolDown = createCoolDown(() => START);
   for (let n = 0; n < 5; n++) await world.use('token', { address: TOKEN });
-  expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many look-ups. Try again <t:\d+:R>/);
+  expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many lookups. Try again <t:\d+:R>/);
   expect(lookUps).toBe(5);
   await world.use('token', { address: TOKEN }, { as: seed.max });
   expect(lookUps).toBe(6);
 });
 
-it('makes no look-ups of people for a minute after the explorer limited one', async () => {
+it('makes no lookups of people for a minute after the explorer limited one', async () => {
   let [now, lookUps] = [START, 0];
   world.services.explorer = {
     token: async () => {

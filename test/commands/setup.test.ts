@@ -124,7 +124,7 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.general });
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
-    // Nothing is posted there any more.
+    // Nothing is posted there now.
     await trouble(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) =>
       of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
@@ -151,7 +151,7 @@ describe('/setup check', () => {
   it('reports a locked thread, and a channel that Discord refused', async () => {
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
-    // The other one was deleted, and no subscription names it any more.
+    // The other one was deleted, and no subscription names it now.
     await trouble(world.store, harbor.id, { [harbor.whales]: 'parked', '1100000000000077777': 'unreachable' });
     for (const archived of [true, false]) {
       world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
@@ -162,7 +162,7 @@ describe('/setup check', () => {
     }
     const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
     expect(textOf(await add())).toContain(`<#${harbor.audit}> is a locked thread`);
-    // Who manages threads writes there all the same.
+    // Who manages threads writes there anyway.
     const own = world.discord.state.guilds
       .find(({ id }) => id === harbor.id)!
       .roles.find(({ name }) => name === 'Ledgerbell')!;
@@ -282,7 +282,7 @@ describe('/setup check', () => {
     [{ status: 'untrusted' }, 'is not trusted.*full chain'],
     [{ status: 'expired' }, 'has expired'],
     [{ status: 'wrong-name' }, 'is for another name'],
-    [{ status: 'no-tls' }, 'speak TLS'],
+    [{ status: 'no-tls' }, 'support TLS'],
     [{ status: 'away' }, 'doesn’t respond'],
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
   ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
@@ -430,7 +430,7 @@ describe('/status', () => {
     await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     await storeAlertsOfEveryKind(world);
     await trouble(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
-    // The other one posts nothing any more.
+    // The other one no longer posts anything.
     await trouble(world.store, harbor.id, { [harbor.general]: 'unreachable', '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) =>
       of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;

@@ -221,7 +221,7 @@ describe('self-transfers, mints and burns', () => {
   it.each<[string, Partial<Transfer>, string, string]>([
     ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ Self-transfer', '**From** Treasury'],
     ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** Treasury'],
-    ['burnt', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burnt)'],
+    ['burned', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burned)'],
     ['from an unknown sender', { from: null }, '📥 Incoming', '**From** unknown\n**To** Treasury'],
   ])('shows the kind of a transfer in its title: %s', (_name, transfer, title, words) => {
     const [embed] = embedsOf(alertOf(transfer));

@@ -58,7 +58,7 @@ it('reports that a certificate is not trusted when no known authority signed it'
   expect(await probeReceiver(`https://localhost:${await behindTls('valid')}`)).toEqual({ status: 'untrusted' });
 });
 
-it('reports that a server behind an https URL does not speak TLS', async () => {
+it('reports that a server behind an https URL does not support TLS', async () => {
   expect(await probeReceiver(`https://localhost:${await page(200)}`)).toEqual({ status: 'no-tls' });
 });
 

@@ -14,6 +14,8 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\bany more\b(?! \w)/i, 'no longer, anymore'],
   [/\bbears? (only )?(the|a) (name|symbol)\b|\bonly bear\b/i, 'copies the name'],
   [/\bdoes no harm\b/i, 'is safe'],
+  [/\bburnt\b/i, 'burned'],
+  [/\blook-ups?\b/i, 'lookup'],
   [/\bnoted\b/i, 'recorded'],
   [/\bgets? too many\b/i, 'is rate-limiting requests'],
   [/\b(no|more) room\b/i, 'does not fit; a higher limit'],
@@ -61,6 +63,8 @@ describe('English texts', () => {
     'There is none at the moment; it is noted as `{{id}}`.',
     '-# {{count, number}} more address has no room in this menu.',
     'Take the name of an address away',
+    'the zero address (burnt)',
+    'You have made many look-ups.',
   ])('refuses the old wording “%s”', (old) => {
     expect(faultsOf(old)).not.toEqual([]);
   });

@@ -136,7 +136,7 @@ describe('ledgerbell commands', () => {
     });
   });
 
-  it('lists what people can type', async () => {
+  it('lists all slash commands', async () => {
     expect((await ledgerbell(['commands', 'list'])).stdout).toMatch(/^\/subscription +\S/m);
   });
 });

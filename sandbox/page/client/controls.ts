@@ -32,6 +32,6 @@ export function check(label: string, on: boolean, onChange: (on: boolean) => voi
 }
 
 /** Draws a form control below its label. */
-export function labelled(label: string, id: string, control: TemplateResult): TemplateResult {
+export function labeled(label: string, id: string, control: TemplateResult): TemplateResult {
   return html`<div class="pair"><label for=${id}>${label}</label>${control}</div>`;
 }

@@ -65,18 +65,18 @@ function fieldView(field: Field, label: string, description: string | undefined)
   const secret = /secret|key|token|password/i.test(field.custom_id);
   const shared = { label, description, id, required };
   if (field.type !== TEXT_INPUT)
-    return labelled(
+    return labeled(
       shared,
       html`<bell-select data-field=${field.custom_id} .owner=${{ menu: field, state: null, guild: guildOf(ui.guildId) }}></bell-select>`,
     );
   const most = field.max_length ?? 4000;
   if (field.style === PARAGRAPH)
-    return labelled(
+    return labeled(
       shared,
       html`<textarea id=${id} name=${field.custom_id} rows="4" maxlength=${most} minlength=${field.min_length ?? 0}
         placeholder=${field.placeholder ?? ''} ?required=${required} .defaultValue=${field.value ?? ''}></textarea>`,
     );
-  return labelled(
+  return labeled(
     shared,
     html`<input id=${id} name=${field.custom_id} type="text" autocomplete="off" spellcheck=${secret ? 'false' : 'true'}
       maxlength=${most} minlength=${field.min_length ?? 0} placeholder=${field.placeholder ?? ''} ?required=${required}
@@ -84,7 +84,7 @@ function fieldView(field: Field, label: string, description: string | undefined)
   );
 }
 
-function labelled(
+function labeled(
   {
     label,
     description,

@@ -1,7 +1,7 @@
 /** The tab "Send": transfers by hand, and special ones at a click. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Act } from '../protocol.ts';
-import { act, button, check, labelled } from './controls.ts';
+import { act, button, check, labeled } from './controls.ts';
 import type { Known } from './model.ts';
 import { draw, perform } from './screen.ts';
 import { keep } from './session.ts';
@@ -88,19 +88,19 @@ function formView(world: Known['world']): TemplateResult {
     const choices = options([...wallets, ['other', 'Another…']], draft[name]);
     const other = html`<input id="send-${custom}" required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
       autocomplete="off" .value=${draft[custom]} @input=${set(custom)}>`;
-    return html`${labelled(label, `send-${name}`, html`<select id="send-${name}" @change=${set(name)}>${choices}</select>`)}
-      ${draft[name] === 'other' ? labelled(`${label}, address`, `send-${custom}`, other) : nothing}`;
+    return html`${labeled(label, `send-${name}`, html`<select id="send-${name}" @change=${set(name)}>${choices}</select>`)}
+      ${draft[name] === 'other' ? labeled(`${label}, address`, `send-${custom}`, other) : nothing}`;
   };
   const tokenChoices = tokens.map((token): [string, string] => [token, world.tokens[token as 'dollar'].name]);
   const token = html`<select id="send-token" @change=${set('token')}>${options(tokenChoices, draft.token)}</select>`;
   const amount = html`<input id="send-amount" inputmode="decimal" placeholder="a small one" pattern="[0-9]+([.][0-9]+)?"
     title="a number like 12.5" autocomplete="off" .value=${draft.amount} @input=${set('amount')}>`;
   return html`<form class="send-form" @submit=${onSend}>
-    ${labelled('Kind', 'send-kind', html`<select id="send-kind" @change=${set('kind')}>${options(Object.entries(kinds), draft.kind)}</select>`)}
+    ${labeled('Kind', 'send-kind', html`<select id="send-kind" @change=${set('kind')}>${options(Object.entries(kinds), draft.kind)}</select>`)}
     ${party('From', 'from', 'customFrom')}
     ${party('To', 'to', 'customTo')}
-    ${tokens.length > 0 ? labelled('Token', 'send-token', token) : nothing}
-    ${draft.kind === 'erc721' ? nothing : labelled('Amount', 'send-amount', amount)}
+    ${tokens.length > 0 ? labeled('Token', 'send-token', token) : nothing}
+    ${draft.kind === 'erc721' ? nothing : labeled('Amount', 'send-amount', amount)}
     <button class="button primary" type="submit">Send</button>
   </form>`;
 }

@@ -1,6 +1,6 @@
 /** The tab "Watch": the addresses in the webhook of the notification service. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import { act, button, labelled } from './controls.ts';
+import { act, button, labeled } from './controls.ts';
 import { addressName, type Known } from './model.ts';
 import { attempt, notify, perform } from './screen.ts';
 
@@ -18,7 +18,7 @@ export function watchView({ world }: Known): TemplateResult {
     void perform({ do: 'watch', address });
   };
   return html`<p class="soft">The notification service sends events only for the addresses in its webhook. A subscription
-      tells the bot which channel to post them in. An alert needs both.</p>
+      chooses the channel for its alerts. An alert needs both.</p>
     <ul class="scope" aria-label="Watched addresses">
       ${world.watched.map(
         (address) => html`<li>${addressView(address)}
@@ -27,7 +27,7 @@ export function watchView({ world }: Known): TemplateResult {
     </ul>
     ${world.watched.length === 0 ? html`<p class="soft">No address is watched.</p>` : nothing}
     <form class="send-form" @submit=${onAdd}>
-      ${labelled(
+      ${labeled(
         'Watch another address',
         'watch-address',
         html`<input id="watch-address" required list="addresses" pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"

@@ -4,7 +4,7 @@ import type { ElectionLog } from './link.ts';
 /** Pause after the work could not begin: another process gets its chance. */
 const FAILED_MS = 5 * SECOND;
 
-/** What the work of an elected process needs, and whom it notifies. */
+/** Dependencies and callbacks of the work of an elected process. */
 export interface ElectedWorkOptions {
   clock: Clock;
   log: ElectionLog;
@@ -24,7 +24,7 @@ export function createElectedWork({ clock, log, holder, onFailed }: ElectedWorkO
   function change(step: () => Promise<void>): void {
     const last = (changing ?? Promise.resolve())
       .then(step)
-      .catch((error: unknown) => log.error({ err: error }, 'election: the work did not end in order'))
+      .catch((error: unknown) => log.error({ err: error }, 'election: the work did not shut down cleanly'))
       .finally(() => {
         if (changing === last) changing = null;
       });

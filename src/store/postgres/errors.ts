@@ -2,7 +2,7 @@ import { StoreError } from '../../errors.ts';
 
 /** The process that works was replaced: what it wanted to write is not written. */
 export const notLeader = (): StoreError =>
-  new StoreError('Another process was elected: this one changes nothing any more.', 'LEDGERBELL_NOT_LEADER');
+  new StoreError('Another process was elected: this one no longer changes anything.', 'LEDGERBELL_NOT_LEADER');
 
 /** TLS failed: the certificate is not trusted, is for another name, or the server has none. */
 const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;

@@ -50,15 +50,15 @@ export interface LeadershipOptions {
   /** Milliseconds that really passed, since any moment. */
   elapsed(): number;
   log: ElectionLog;
-  /** The database was away and responds again. */
+  /** The database can be reached again after a fault. */
   onBack(): void;
 }
 
-/** Whom an election notifies, one call after the other. */
+/** The callbacks of an election, called one after the other. */
 export interface ElectionListener {
   /** This process was elected. When this rejects, another one gets its chance. */
   onElected(term: Term): Promise<void>;
-  /** This process is not elected any more; resolves when its work has ended. */
+  /** This process is no longer elected; resolves when its work has ended. */
   onEnded(): Promise<void>;
   /** A process has notified all. */
   onNotice(notice: string): void;
@@ -125,13 +125,13 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     term = elected;
     elections++;
     lease.prove(begun);
-    log.info({ election: elected }, 'election: this process works from now on');
+    log.info({ election: elected }, 'election: this process is now the leader');
     work.begin(() => listener!.onElected(elected));
   }
 
   function end(reason: string): void {
     if (!term) return;
-    log.warn({ election: term, reason }, 'election: this process does not work any more');
+    log.warn({ election: term, reason }, 'election: this process is no longer the leader');
     term = null;
     lease.end();
     link.drop();

@@ -5,7 +5,7 @@ import { notifying, openSession, type Session } from './session.ts';
 /** Where elections are logged. */
 export type ElectionLog = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 
-/** What a link needs, and whom it notifies. */
+/** Dependencies and callbacks of a link. */
 export interface LinkOptions {
   config: pg.ClientConfig;
   clock: Clock;
@@ -15,7 +15,7 @@ export interface LinkOptions {
   onNotice(notice: string): void;
   /** The session broke. */
   onEnd(): void;
-  /** The database was away and responds again. */
+  /** The database can be reached again after a fault. */
   onBack(): void;
 }
 
@@ -71,7 +71,7 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd, onBack
     /** The session could not be opened or used. */
     failed(reason: string): void {
       drop();
-      if (!isAway) log.warn({ election: { holder }, reason }, 'election: the database is away');
+      if (!isAway) log.warn({ election: { holder }, reason }, 'election: the database cannot be reached');
       isAway = true;
     },
     /** Frees the session's locks, sends this notice, and ends the session. */

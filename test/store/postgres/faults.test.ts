@@ -81,7 +81,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     expect(await waiting).toBe('POSTGRES_UNREACHABLE');
     expect(await store.quarantine.sizes()).toEqual([]);
     expect(await deliver(store)).toHaveLength(1);
-    expect(said).toEqual(['election: the database is away', 'election: the database responds again']);
+    expect(said).toEqual(['election: the database cannot be reached', 'election: the database responds again']);
   }, 50_000); // Without that, the call would wait for its own time-out of 61 s.
 
   it('leaves a server that became a read-only replica, and finds the writable one by the same name', async () => {
