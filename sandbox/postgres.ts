@@ -12,7 +12,7 @@ import { freePorts } from './ports.ts';
 const USER = 'ledgerbell';
 const START_MS = 30_000;
 const LOOK_MS = 50;
-/** Stops the server when this process ends, however it ends: then nothing holds the standard input open any more. */
+/** Stops the server when this process ends, however it ends: then nothing holds the standard input open. */
 const LEASH = '"$@" & cat > /dev/null; kill -INT $!; wait';
 
 /** Where Debian's package keeps the newest version's programs; null: there is none. */

@@ -19,8 +19,8 @@ interface WorkTimeOptions {
 }
 
 /**
- * Knows in which periods the bot could work: deadlines and deletion of old data count only those. The time between the
- * latest one in the database and now was a pause, or the clock is wrong.
+ * Tracks the periods in which the bot could work: deadlines and deletion of old data count only those. The time between
+ * the latest one in the database and now was a pause, or the clock is wrong.
  */
 export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptions) {
   const { latest, pauses: known } = await store.workTime.read();
@@ -63,5 +63,5 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
   };
 }
 
-/** Knows when the bot could work. */
+/** Tracks when the bot could work. */
 export type WorkTime = Awaited<ReturnType<typeof openWorkTime>>;

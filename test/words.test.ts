@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** The worst wordings of comments, log lines, errors and test names, with what to write instead. */
+/** The worst wordings of comments, log lines, errors, test names and pages, with what to write instead. */
 const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(told|tells?|telling)\b/i, 'post, send, notify, report or show'],
   [/\b(anew|thereby|shall)\b/i, 'again, so, must'],
@@ -10,7 +10,9 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(bury|unbury|thaw|in peace)\b/i, 'the field’s term'],
   [/\b(of which|whoever|at the most)\b/i, 'a sentence of its own, people who, at most'],
   [/\b(mends?|mended)\b/i, 'fix'],
-  [/\b(catalogue|colour|behaviour|labelled|recognise|neighbour|reorganis)\w*/i, 'US spelling'],
+  [/\bany more\b(?! \w)/i, 'no longer'],
+  [/\blook-ups?\b/i, 'lookup'],
+  [/\b(catalogue|colour|behaviour|labelled(?!by)|recognise|neighbour|reorganis)\w*/i, 'US spelling'],
 ];
 
 /** A line that is a comment (of SQL, too), writes to the log, makes an error, or names a test. */
@@ -19,12 +21,16 @@ const READ =
 
 const FOLDERS = ['src', 'commands', 'services', 'sandbox', 'bench', 'test'];
 
+/** Folders whose templates are the text of a page: there every line counts, and backticks hold no code. */
+const PAGES = [join('sandbox', 'page', 'client'), join('services', 'explorer')];
+
 /** Its lines that people read, without code in backticks. */
 function faultsIn(file: string): string[] {
+  const isPage = PAGES.some((folder) => file.startsWith(join(folder, sep)));
   return readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line, index) => {
-      const words = READ.test(line) ? line.replaceAll(/`[^`]*`/g, '') : '';
+      const words = isPage ? line : READ.test(line) ? line.replaceAll(/`[^`]*`/g, '') : '';
       return REFUSED.flatMap(([pattern, instead]) => {
         const found = pattern.exec(words)?.[0];
         return found === undefined ? [] : [`${file}:${index + 1}: “${found}” (write: ${instead})`];
@@ -32,7 +38,7 @@ function faultsIn(file: string): string[] {
     });
 }
 
-it('finds no refused wording in comments, log lines, errors and test names', () => {
+it('finds no refused wording in comments, log lines, errors, test names and pages', () => {
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(resolve(folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   );

@@ -6,10 +6,10 @@ import type { ContextWith } from './services.ts';
 
 const PERSON = { burst: 5, everyMs: 6 * SECOND };
 const SERVER = { burst: 20, everyMs: 2 * SECOND };
-/** Limit for everybody's look-ups together: the rest of a service's capacity is for the scam checks. */
+/** Limit for everybody's lookups together: the rest of a service's capacity is for the scam checks. */
 const ALL = { burst: 30, everyMs: SECOND };
 
-/** Nobody's look-ups after the service limited one: what it still takes is for the scam checks. */
+/** Nobody's lookups after the service limited one: what it still takes is for the scam checks. */
 const LIMITED_MS = MINUTE;
 
 /** The services that people can query. */
@@ -17,7 +17,7 @@ type LookUp = 'explorer' | 'directory';
 
 /** Limits how often people query other services. */
 export interface CoolDown {
-  /** Counts a look-up; returns who must wait and until when, or null. */
+  /** Counts a lookup; returns who must wait and until when, or null. */
   take(of: LookUp, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
   /** The service limits requests: nobody queries it for a minute. */
   limited(of: LookUp): void;
@@ -50,7 +50,7 @@ export function createCoolDown(now: () => number): CoolDown {
   };
 }
 
-/** Counts a look-up; throws a {@link UserError} when the person or the server has to wait. */
+/** Counts a lookup; throws a {@link UserError} when the person or the server has to wait. */
 export function countLookUp(
   of: LookUp,
   { guildId, user }: { guildId: string; user: { id: string } },

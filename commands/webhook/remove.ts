@@ -136,7 +136,7 @@ export const cancelButton: Button<Needs> = {
   },
 };
 
-/** `webhook:forget:<entry>`: removes the subscriptions here that get no alerts any more, none that was added since. */
+/** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
 export const forgetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',

@@ -5,7 +5,7 @@ import { type Chain, WALLET_NAMES, type WalletName } from './types.ts';
  * was sent, it slows down, because a channel with more than 60 alerts in ten minutes gets digests.
  *
  * @param options.random a number in [0, 1); default `Math.random`.
- * @param options.onError called when an action fails. The next one follows all the same.
+ * @param options.onError called when an action fails. The next one follows anyway.
  * @returns a function that stops it and resolves when the last action is mined.
  */
 export function startTraffic(

@@ -8,8 +8,8 @@ import type { Faults } from './types.ts';
 /** Delay before each retry; there is no retry after the last one. */
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
 /**
- * How long a receiver is tried in vain before what it was owed at the beginning is given up: twice the schedule. Only
- * then are there still deliveries whose turn never came, because each attempt waits for an answer.
+ * How long a receiver is retried before its oldest deliveries are dropped: twice the schedule. Only then are there
+ * still deliveries whose turn never came, because each attempt waits for an answer.
  */
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 

@@ -57,7 +57,7 @@ async function openProjects(
   return projects;
 }
 
-/** The explorer's look-up; null when the interface is off. */
+/** The explorer's lookup; null when the interface is off. */
 function openExplorer(config: Config, health: InterfaceHealth, now: () => number): Explorer | null {
   if (!config.EXPLORER_API_URL) return null;
   const explorer = createExplorer({

@@ -85,7 +85,7 @@ export function createChannelTable() {
       return channel;
     },
     forget: (id: string): void => void channels.delete(id),
-    /** The clock was set back: no channel waits that much longer. */
+    /** The clock was set back: shortens waits by that amount. */
     setBack(ms: number): void {
       for (const channel of channels.values()) {
         channel.dueAt -= ms;

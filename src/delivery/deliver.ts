@@ -9,7 +9,7 @@ import { createScheduler } from './scheduler.ts';
 import { createSend } from './send.ts';
 import { createServe, type ServeOptions } from './serve.ts';
 
-/** What the deliverer needs. */
+/** Dependencies of the deliverer. */
 export interface DelivererOptions extends ServeOptions, Pick<OutcomesOptions, 'renderParked'> {
   random?: () => number;
   /** The time since which the bot could send for this many milliseconds; by default it always could. */

@@ -19,7 +19,7 @@ export interface SlotPolicy {
 
 interface Sent {
   at: number;
-  /** Discord had it by then: when the response arrived, or `JITTER_MS` later. */
+  /** The latest time at which Discord received it: when the response arrived, or `JITTER_MS` after it was sent. */
   arrivedBy: number;
 }
 

@@ -19,7 +19,7 @@ export function createScheduler() {
     ...createChannelQueue({ channels, priority, budgets }),
     ...createSlotResults({ channels, budgets, edits }),
     ...createGuildHolds({ channels, budgets }),
-    /** The clock was set back: no channel waits that much longer. */
+    /** The clock was set back: shortens waits by that amount. */
     setBack(ms: number): void {
       for (const part of [priority, budgets, edits, channels]) part.setBack(ms);
     },

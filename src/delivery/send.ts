@@ -101,7 +101,7 @@ export function createSend(options: SendOptions) {
     return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
   }
 
-  /** A message as it would be rendered now; null if it cannot be rendered any more, or no longer as a whole. */
+  /** A message as it would be rendered now; null if it can no longer be rendered, or not as a whole. */
   async function renderedAgain({ alerts, reason, plain, payload }: Original, reference: string) {
     try {
       if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };

@@ -4,7 +4,7 @@ import { newReference, nonceOf } from '../domain/reference.ts';
 import { SILENCE_RULE, type Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the silence watch needs. `render` words all silences of one channel. */
+/** Dependencies of the silence watch. `render` words all silences of one channel. */
 export interface SilenceOptions {
   store: Store;
   clock: Clock;

@@ -12,7 +12,7 @@ import type { Access, AutocompleteUse, InteractionContext, Reply } from './comma
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;
 
-/** What the dispatcher needs, and the services that it passes to commands. */
+/** Dependencies of the dispatcher, and the services that it passes to commands. */
 export interface BoundaryOptions<Services extends object> {
   /** Passed to every command together with the {@link InteractionContext}. */
   services: Services;

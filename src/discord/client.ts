@@ -14,7 +14,7 @@ import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
 import type { createIdentifyQueue } from './identify.ts';
 import { makeRequest } from './request.ts';
 
-/** What a connection to Discord needs, and its callbacks. */
+/** Dependencies and callbacks of a connection to Discord. */
 export interface ConnectionOptions {
   /** REST root without version. */
   apiUrl: string;

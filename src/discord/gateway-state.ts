@@ -21,7 +21,7 @@ export function createGatewayState() {
       for (const shard of shards.keys()) if (!used.has(shard)) shards.delete(shard);
       overall = 'ready';
     },
-    /** No shard is connected any more. */
+    /** No shard is connected now. */
     lost(state: 'away' | 'unauthorized'): void {
       overall = state;
       for (const shard of shards.keys()) shards.set(shard, false);

@@ -6,7 +6,7 @@ import { createGatewayState } from './gateway-state.ts';
 import { createIdentifyQueue, type IdentifyLog } from './identify.ts';
 import { createServedCommands, type ServedCommandsOptions } from './served-commands.ts';
 
-/** What the gateway needs, and its callbacks. */
+/** Dependencies and callbacks of the gateway. */
 export interface GatewayOptions<Services extends object> extends ConnectionOptions, ServedCommandsOptions<Services> {
   token: string;
   /** Discord accepted or refused the token. */

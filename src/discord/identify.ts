@@ -47,7 +47,7 @@ export function createIdentifyQueue(log: IdentifyLog, { now, after }: Clock) {
         const at = Math.max(now(), nextAt.get(bucket) ?? first);
         nextAt.set(bucket, at + SPACING_MS);
         await pause(at - now(), after, signal);
-        // While the database is away, the bot connects all the same.
+        // While the database is away, the bot connects anyway.
         if (!isAlone) await log.note(now()).catch(() => undefined);
       },
     };

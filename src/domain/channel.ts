@@ -14,7 +14,7 @@ export interface ChannelHead {
 /** The reason that is recorded when a guild removed the bot. A code behind it means that Discord's response said so. */
 export const REMOVED = 'channel or server is gone';
 
-/** What one of the bot's connections has of its guilds: it is the `index`th of so many. */
+/** The guilds of one of the bot's connections: shard `index` of `of` shards. */
 export type GuildShare = readonly [index: number, of: number];
 
 /** Whether a guild is in a share, by Discord's formula for shards. */

@@ -25,7 +25,7 @@ export interface Token {
   cataloged: boolean | null;
 }
 
-/** The result of a look-up. `invalid`: the explorer does not accept the address. */
+/** The result of a lookup. `invalid`: the explorer does not accept the address. */
 export type TokenAnswer =
   | { status: 'found'; token: Token }
   | { status: 'not-found' }

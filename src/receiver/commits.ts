@@ -21,7 +21,7 @@ interface StoredBody extends WaitingBody {
   row: Omit<InboxRow, 'body'> & { body: Buffer };
 }
 
-/** What the commits need, and whom they notify. */
+/** Dependencies and callbacks of the commits. */
 export interface CommitOptions {
   store: Pick<Store, 'inbox'>;
   acks: Acks;
@@ -90,7 +90,7 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     for (const { ticket, row, onResult } of stored) {
       ticket.id = row.id;
       acks.track(ticket.id, ticket);
-      // It was refused meanwhile: nobody reads a response any more.
+      // The request was already refused.
       if (ticket.isOver) acks.ended(ticket.id, ticket.answeredAt);
       onResult('stored');
     }

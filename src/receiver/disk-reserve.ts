@@ -9,7 +9,7 @@ const DISK_FULL_MS = MINUTE;
 /** Bytes that a byte of a body takes on the disk, at most: in the log, in the database, and in what is routed from it. */
 const BYTES_PER_BYTE = 4;
 
-/** Knows whether the free bytes of the disk are all reserved for the operator. */
+/** Tracks whether the free bytes of the disk are all reserved for the operator. */
 export function createDiskReserve(reserveBytes: number, now: () => number) {
   /** Free bytes at the last check, less what may have been written since. */
   let freeBytes = Number.POSITIVE_INFINITY;

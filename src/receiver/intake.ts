@@ -6,7 +6,7 @@ import type { Refusal } from './refusals.ts';
 import { createStorageFault, type StorageFaultOptions } from './storage-fault.ts';
 import { createWaitingBodies, type WaitingBody } from './waiting-bodies.ts';
 
-/** What the intake needs, and whom it notifies. */
+/** Dependencies and callbacks of the intake. */
 export interface IntakeOptions extends CommitOptions, StorageFaultOptions {
   admission: Admission;
   quotas: Pick<Quotas, 'admit' | 'stored' | 'diskFull'>;

@@ -12,7 +12,7 @@ export interface Unreachable {
   reason: Exclude<Reachability['status'], 'reachable'>;
 }
 
-/** Knows whether the receiver is reachable at its public address; logs each change once. */
+/** Tracks whether the receiver is reachable at its public address; logs each change once. */
 export function watchReach(options: {
   probe(): Promise<Reachability>;
   /** Whether it probes by itself, too. */

@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the server needs, and whom it notifies. */
+/** Dependencies and callbacks of the server. */
 export interface ServerOptions {
   config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   intake: Intake;

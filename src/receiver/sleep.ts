@@ -7,7 +7,7 @@ const LOOK_MS = SECOND / 4;
 const READ_MS = SECOND;
 
 /**
- * Knows whether this process has just slept. Requests that came meanwhile look new, but their senders gave up and may
+ * Tracks whether this process has just slept. Requests that came meanwhile look new, but their senders gave up and may
  * have delivered to another process since: stored now, they would look like second transfers.
  */
 export function watchSleep(now: () => number, after: Clock['after']) {

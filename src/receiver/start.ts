@@ -8,7 +8,7 @@ import { createServer, type ServerOptions } from './server.ts';
 /** Open requests are aborted this long after the receiver stops. */
 const PATIENCE_MS = 2_000;
 
-/** What the receiver needs, and whom it notifies. */
+/** Dependencies and callbacks of the receiver. */
 export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'>, Omit<IntakeOptions, 'onFault'> {
   config: ServerOptions['config'] & Pick<Config, 'HOST' | 'PORT' | 'ROLES'>;
   after: Clock['after'];

@@ -5,7 +5,7 @@ const FAULT_MS = 5 * MINUTE;
 /** A disk counts as slow until no delivery was refused because of it for this long. */
 const CALM_MS = 10 * SECOND;
 
-/** What the memory of storage faults needs, and whom it notifies. */
+/** Dependencies and callbacks of the memory of storage faults. */
 export interface StorageFaultOptions {
   now(): number;
   /** How long the last commit took, or the current one has taken, in milliseconds. */

@@ -10,13 +10,13 @@ export interface PathToken {
 export type ScopeOf = (given: string) => number | null;
 
 /**
- * Known to this process alone: nobody can choose a token whose hash begins like that of another, so how long a look-up
+ * Known to this process alone: nobody can choose a token whose hash begins like that of another, so how long a lookup
  * takes says nothing about a token.
  */
 const SALT = randomBytes(32).toString('base64');
 const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');
 
-/** Indexes path tokens by their hash: a look-up takes as long with ten thousand of them as with one. */
+/** Indexes path tokens by their hash: a lookup takes as long with ten thousand of them as with one. */
 export function indexTokens(tokens: readonly PathToken[]): ScopeOf {
   const byHash = new Map(tokens.map(({ token, scope }) => [hashOf(token), scope]));
   return (given) => byHash.get(hashOf(given)) ?? null;

@@ -32,7 +32,7 @@ interface RoutedBody {
   bytes: number;
 }
 
-/** What the router needs, and whom it notifies after each commit. */
+/** Dependencies and callbacks of the router. The callbacks are called after each commit. */
 export interface RouterOptions extends DecideOptions {
   /** These deliveries left the inbox; `quarantined` of them went to quarantine. */
   onRouted(result: { ids: number[]; bodies: RoutedBody[]; quarantined: number }): void;

@@ -14,13 +14,13 @@ const MAX_AT_ONCE = 20;
 /** Pause for a token that got no usable response, and for all when the explorer hung or limited requests. */
 const PAUSE_MS = 3 * MINUTE;
 
-/** Most look-ups for the events of one server's own project: many forged tokens must not use up the explorer. */
+/** Most lookups for the events of one server's own project: many forged tokens must not use up the explorer. */
 const OWN_BUDGET = { burst: 20, everyMs: 3 * SECOND };
 
 /** Looks up in the explorer which tokens it knows. */
 export type TokenCatalog = ReturnType<typeof createTokenCatalog>;
 
-/** `lookUp` is the explorer's look-up of one token; it must never reject. */
+/** `lookUp` is the explorer's lookup of one token; it must never reject. */
 export function createTokenCatalog({
   lookUp,
   clock,

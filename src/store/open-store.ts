@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 /** An open database. */
 export interface OpenStore {
   store: Store;
-  /** Checks the database; returns why it cannot be used any more and what to do, or null while it can. */
+  /** Checks the database; returns why it can no longer be used and what to do, or null while it can. */
   check(): Promise<string | null>;
   /** How long the last commit took, or the present one has taken until now; in milliseconds. */
   syncMs(): number;

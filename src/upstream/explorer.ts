@@ -16,7 +16,7 @@ export interface ExplorerOptions {
   /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number;
-  /** A look-up ended; null: successfully. */
+  /** A lookup ended; null: successfully. */
   onAnswer?(failure: UpstreamFailure | null): void;
 }
 
@@ -24,10 +24,10 @@ const FOUND_MS = MINUTE;
 const NOT_FOUND_MS = 15 * SECOND;
 const CACHED = 500;
 
-/** The explorer's token look-up. */
+/** The explorer's token lookup. */
 export type Explorer = ReturnType<typeof createExplorer>;
 
-/** Creates the client. Results are cached briefly, and equal look-ups share one call. */
+/** Creates the client. Results are cached briefly, and equal lookups share one call. */
 export function createExplorer(options: ExplorerOptions) {
   const { url, addressParam, apiKey, now, timeoutMs = 10_000, onAnswer } = options;
   const remember = createMemory<TokenAnswer>(CACHED, now);

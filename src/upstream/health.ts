@@ -10,7 +10,7 @@ const CHECK_MS = 6 * SECOND;
 /** Makes a cheap request to an interface; its client records the result. */
 export type Probe = () => Promise<unknown>;
 
-/** Knows whether each interface works, and since when it does not. */
+/** Tracks whether each interface works, and since when it does not. */
 export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
 
 /** Creates the one owner of that knowledge. It logs each outage once, and its end once. */

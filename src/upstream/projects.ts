@@ -7,7 +7,7 @@ import { createProjectClients, type ProjectClient, type ProjectKeys } from './pr
 
 /**
  * What a guild may manage. `scope`: the one whose receiver URL it may see; null: no scope. `sealed`: the keys of its
- * stored project cannot be read any more. `none`: it has no project and may not manage the operator's. `off`: the
+ * stored project can no longer be read. `none`: it has no project and may not manage the operator's. `off`: the
  * notification service is not configured.
  */
 export type ProjectAccess =

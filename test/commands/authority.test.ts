@@ -66,7 +66,7 @@ const promote = () =>
 /** Noa keeps the manager role only. */
 const stripToRole = () =>
   world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
-/** Noa is not a manager any more, until the test ends. */
+/** Noa is no longer a manager, until the test ends. */
 const demote = () => world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
 
 const WATCH = 'Watch addresses in this message';

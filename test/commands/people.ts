@@ -17,7 +17,7 @@ export interface Actor {
 export function createPeople(discord: Discord) {
   const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
   const people = {
-    /** Uses a command and waits for its answer; what a client would not offer is sent all the same. */
+    /** Uses a command and waits for its answer; what a client would not offer is sent anyway. */
     async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'command', name, options: given, unchecked: true, ...place(who) });
       // A refusal that took long follows the answer that it takes back.

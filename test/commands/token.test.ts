@@ -157,7 +157,7 @@ describe('/token', () => {
     expect(JSON.stringify(answer)).not.toContain('query-key');
   });
 
-  it('replies about the native coin without a look-up or a cool-down', async () => {
+  it('replies about the native coin without a lookup or a cool-down', async () => {
     for (let n = 0; n < 20; n++) {
       const answer = await world.use('token', { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE' });
       expect([textOf(answer), isPrivate(answer)]).toEqual([expect.stringMatching(/native coin.*no contract/), true]);
@@ -165,7 +165,7 @@ describe('/token', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('refuses an address with a wrong checksum without a look-up', async () => {
+  it('refuses an address with a wrong checksum without a lookup', async () => {
     expect(textOf(await world.use('token', { address: TOKEN.replace('Df', 'df') }))).toMatch(/EIP-55/);
     expect(upstream.requests).toEqual([]);
   });

@@ -133,7 +133,7 @@ describe('the scheduler', () => {
     // Only for the next free slot.
     expect(Math.max(...quietWaits(few.alerts, 7))).toBeLessThan(1.1 * SECOND);
     expect(Math.max(...few.waits)).toBeLessThan(60 * SECOND);
-    // In a flood a request should carry much; what waits for five seconds is posted all the same.
+    // In a flood a request should carry much; what waits for five seconds is posted anyway.
     const flood = Array.from(
       { length: 2_000 },
       (_, n): Arrival => [n * 10, ...all.slice((n % 40) * 10, (n % 40) * 10 + 10)],

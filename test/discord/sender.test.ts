@@ -17,7 +17,7 @@ it('reports each request of a search for a message, so that all of them are pace
   expect(discord.requests(before)).toHaveLength(counted);
 });
 
-it('sends nothing any more when another process sends', async () => {
+it('stops sending when another process sends', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
   let mine = true;

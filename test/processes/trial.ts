@@ -28,7 +28,7 @@ interface Verdict {
   problems: string[];
 }
 
-/** The end waits this long while nothing moves any more. */
+/** The end waits this long after the last change. */
 const STILL_MS = 40_000;
 const LOOK_MS = 100;
 /**

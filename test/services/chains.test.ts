@@ -12,7 +12,7 @@ const start = async (chain: Chain) => {
   services = await startHarness({ rpcUrl: chain.rpcUrl, dir: here.dir });
 };
 const pay = (chain: Chain, amount: bigint) => chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-/** What arrived, once nothing is to be sent any more. */
+/** What arrived, once nothing is left to send. */
 const values = async () => {
   await services.sent();
   return here.receiver.received.map(({ body }) => JSON.parse(body).value as string).sort();

@@ -232,7 +232,7 @@ function unindexed(selector: string, answered: number): string {
 describe.skipIf(!hasAnvil)('a chain with anvil', () => {
   const here = surroundings();
 
-  /** What has arrived once nothing is to be sent any more. */
+  /** What has arrived once nothing is left to send. */
   async function events(services: Harness): Promise<Record<string, unknown>[]> {
     await services.sent();
     return here.receiver.received.map(({ body }) => JSON.parse(body));

@@ -58,7 +58,10 @@ export interface Harness extends Services {
   watch(url: string, addresses: readonly string[], eventType?: EventType): Promise<string>;
   /** Resolves with the first step that fits and comes after this call. */
   step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
-  /** Resolves once nothing is to be sent any more: what has not arrived by then never does. Rejects when an answer was not 200. */
+  /**
+   * Resolves once nothing is left to send. Anything that has not arrived by then never will. Rejects when an answer was
+   * not 200.
+   */
   sent(): Promise<void>;
 }
 

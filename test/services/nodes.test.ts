@@ -31,7 +31,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     const pay = (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
       here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount });
     const scan = () => services.notification.scan();
-    /** What arrived, once nothing is to be sent any more. */
+    /** What arrived, once nothing is left to send. */
     const events = async () => {
       await services.sent();
       return here.receiver.received.map(({ body }) => JSON.parse(body));

@@ -20,7 +20,7 @@ afterEach(async () => {
 const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
   here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
 const scan = () => services.notification.scan();
-/** The events that arrived, once nothing is to be sent any more. */
+/** The events that arrived, once nothing is left to send. */
 const events = async () => {
   await services.sent();
   return here.receiver.received.map(({ body }) => JSON.parse(body));

@@ -67,7 +67,7 @@ describe('the request', () => {
 });
 
 describe('the root', () => {
-  it('finds the root without a slash with several look-ups at once, and drops it when only the other one is served', async () => {
+  it('finds the root without a slash with several lookups at once, and drops it when only the other one is served', async () => {
     let served = /^\/v0\?/;
     upstream.set(({ url }) => (served.test(url) ? { body: frame(RECORD) } : { status: 404, body: 'Not here' }));
     const client = explorer();
@@ -165,7 +165,7 @@ describe('the response', () => {
 });
 
 describe('the cache', () => {
-  it('makes one request for a burst of the same look-up, and again when the cache is old', async () => {
+  it('makes one request for a burst of the same lookup, and again when the cache is old', async () => {
     upstream.set(() => ({ body: frame(RECORD) }));
     const client = explorer();
     const burst = await Promise.all(Array.from({ length: 20 }, () => client.token(ADDRESS)));

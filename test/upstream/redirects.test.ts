@@ -39,7 +39,7 @@ const notification = () => createNotification({ url, projectId: 'p', apiKey: 'pu
 const sender = () => createSender({ token: 'bot-token', apiUrl: url });
 
 const requests: [string, () => Promise<unknown>][] = [
-  ['a token look-up', () => explorer().token(ADDRESS)],
+  ['a token lookup', () => explorer().token(ADDRESS)],
   ['a list of webhooks', () => notification().webhooks()],
   ['a change of addresses', () => notification().addAddresses('w', [ADDRESS])],
   ['a search for providers', () => createDiscovery({ url, now: Date.now }).categories()],

@@ -80,7 +80,7 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
     `UPDATE deliveries SET attempts = ?, repeats = ?, due_at = ?, error = ?,
        state = CASE state WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,
   );
-  // A block that left the chain during the attempt: the event arrived all the same, and may be withdrawn.
+  // A block that left the chain during the attempt: the event arrived anyway, and may be withdrawn.
   const deliver = db.prepare<[number, number, number]>(
     `UPDATE deliveries SET delivered_at = ?, ended_at = ?, error = NULL,
        state = CASE state WHEN 'pending' THEN 'delivered' WHEN 'dropped' THEN 'orphaned' ELSE state END WHERE id = ?`,

@@ -11,7 +11,7 @@ import { storeRouted } from './routed.ts';
 import { countWatchers, placeOf, watchersOf } from './watchers.ts';
 
 /**
- * Most subscriptions that the new transfers of one commit concern. Each costs look-ups, a decision and usually an alert.
+ * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert.
  * Every guild may watch the same address.
  */
 const MOST_REACHED = 5_000;

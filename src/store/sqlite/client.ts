@@ -206,7 +206,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
       reading.on('error', () => undefined);
       reading.on('message', (found: string | null) => found && note(new StoreError(found, 'SQLITE_CORRUPT')));
     },
-    /** Stops watching; false when the files must not be touched any more. */
+    /** Stops watching; false when the files must no longer be touched. */
     stop(): boolean {
       clearInterval(timer);
       void reading?.terminate();

@@ -17,7 +17,7 @@ import { scopeLookUp } from './projects.ts';
 import { watcherLookUp } from './subscriptions.ts';
 
 /**
- * Most subscriptions that the new transfers of one commit concern. Each costs look-ups, a decision and usually an
+ * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an
  * alert, while deliveries wait to be stored. Every guild may watch the same address.
  */
 const MOST_REACHED = 5_000;
@@ -235,7 +235,7 @@ function writer(db: Database, { keep }: Guard) {
   };
 }
 
-/** Caches a look-up by its key. */
+/** Caches a lookup by its key. */
 function memo<K, V>(ask: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {

@@ -194,7 +194,7 @@ export const operations: Record<string, Operation> = {
   'tokens out': (w) => erc20(w, watched(w), 'transfer', [someone(w), 1n]),
   'tokens between watched addresses': (w) => erc20(w, watched(w), 'transfer', [watched(w), 2n]),
   'no tokens': (w) => erc20(w, someone(w), 'transfer', [watched(w), 0n]),
-  'tokens burnt': (w) => erc20(w, watched(w), 'burn', [1n]),
+  'tokens burned': (w) => erc20(w, watched(w), 'burn', [1n]),
   'tokens that nobody has': (w) => erc20(w, watched(w), 'transfer', [someone(w), 2n ** 200n]),
   'tokens moved in a frame that reverts': (w) =>
     run(w, [

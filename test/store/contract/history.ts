@@ -280,7 +280,7 @@ export function historyContract(open: OpenEmpty): void {
   describe('tokens', () => {
     const known = async ({ tokens }: Store, guildId = GUILD) => tokens.known(guildId);
 
-    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest look-up first', async () => {
+    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest lookup first', async () => {
       const store = await open();
       const coin = { kind: 'native', token: null, tokenSymbol: null, tokenType: 'FUSE' } as const;
       const entry = (n: number, cataloged: boolean | null, symbol: string | null, checkedAt: number) => {

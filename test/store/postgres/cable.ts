@@ -8,7 +8,7 @@ export interface Cable {
   cut(): void;
   /** What was on the way arrives. */
   mend(): void;
-  /** Forgets all connections: nothing passes on them any more, and neither side notices. New ones pass. */
+  /** Forgets all connections: nothing passes on them from then on, and neither side notices. New ones pass. */
   forget(): void;
   /** Ends all connections, as when a machine restarts. */
   reset(): void;

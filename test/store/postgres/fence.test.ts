@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A process of a database that was elected; its work does not notice when it is not any more. */
+/** A process of a database that was elected; its work does not notice when it no longer is. */
 async function elected(url: string) {
   const quiet = () => undefined;
   const shared = await openSharedStore(url, {

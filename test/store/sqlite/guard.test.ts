@@ -87,7 +87,7 @@ describe('a project’s newest blocks', () => {
 describe('the explorer’s information about tokens', () => {
   const entry = { token: TOKEN, cataloged: true, symbol: 'Gold', name: 'Gold', checkedAt: 1 };
 
-  it('replaces earlier information of the explorer in every look-up', () => {
+  it('replaces earlier information of the explorer in every lookup', () => {
     const { keep, read } = guardHere();
     const asked = (tokenSymbol: string) => {
       const transfer = { txHash: '0x', from: null, to: null, token: TOKEN, tokenSymbol, blockNumber: null };
