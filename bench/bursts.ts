@@ -54,7 +54,9 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   const folder = newFolder();
   fill(folder, channels, ids, guildId);
   const bot = await startBot(folder, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
   const post = async (events: number, body: () => string) => {
     const rate = EVENTS_PER_SECOND;
     const { failed } = await hold(bot.url, { rate, seconds: events / rate, body, atEnd() {} });

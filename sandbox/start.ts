@@ -164,6 +164,7 @@ function botEnvironment(parts: {
 /** Starts the bot and waits until it is connected and has registered its commands. */
 async function startBot(bot: Bot, discord: Discord): Promise<void> {
   const ready = discord.until(
+    'the bot is connected and has registered its commands',
     ({ state }) =>
       state.sessions.some(({ connected }) => connected) && state.commands.some(({ commands }) => commands.length > 0),
   );
@@ -175,7 +176,10 @@ async function startBot(bot: Bot, discord: Discord): Promise<void> {
       const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / 1000} s.`;
       reject(new Error(`The bot did not start. ${why}`));
     }, 100);
-    void ready.then(() => clearInterval(timer));
+    ready.then(
+      () => clearInterval(timer),
+      () => undefined,
+    );
   });
   bot.start();
   await Promise.race([ready, exited]);

@@ -42,7 +42,9 @@ export async function soak(): Promise<void> {
     warnings++;
     appendFileSync(FILES.log, `${line}\n`);
   });
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
 
   const met = new Map<string, number>();
   const stopCounting = discord.on((event) => {

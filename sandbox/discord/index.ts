@@ -39,6 +39,8 @@ export { NotPossible } from './errors.ts';
 export { seed };
 
 const BODY_MAX = 26 * 1024 * 1024;
+/** Longer than any machine needs. Real time, because a manual clock may stand still. */
+const UNTIL_MOST_MS = 120_000;
 const DIRECT_MESSAGES = 1 << 12;
 const GUILD_MESSAGES = 1 << 9;
 
@@ -84,8 +86,11 @@ export interface Discord {
   /** Resolves with the next event that satisfies the condition. */
   next<E extends ControlEvent>(condition: (event: ControlEvent) => event is E): Promise<E>;
   next(condition: (event: ControlEvent) => boolean): Promise<ControlEvent>;
-  /** Resolves as soon as the condition holds. It is checked now and after each event. */
-  until(condition: (discord: Discord) => boolean): Promise<void>;
+  /**
+   * Resolves as soon as the condition holds. It is checked now and after each event.
+   * @throws an error that names `what` was waited for, after two minutes of real time, whatever the clock shows.
+   */
+  until(what: string, condition: (discord: Discord) => boolean): Promise<void>;
   /** Performs a person's action. Resolves once the bot has acknowledged it or failed to. @throws {@link NotPossible} */
   use(request: InteractionRequest): Promise<Interaction>;
   /** The same, without waiting for the bot. */
@@ -171,8 +176,10 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
   const { address, family, port } = app.server.address() as AddressInfo;
   core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  return handle(core, async () => {
+  const real = stoppable(systemClock);
+  return handle(core, real, async () => {
     clock.stop();
+    real.stop();
     core.interactions.close();
     core.gateway.close();
     breakOff();
@@ -180,7 +187,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   });
 }
 
-function handle(core: Core, close: () => Promise<void>): Discord {
+function handle(core: Core, real: Clock, close: () => Promise<void>): Discord {
   const begin = (request: InteractionRequest): Interaction => core.interactions.begin(request, prepare(core, request));
   const discord: Discord = {
     url: core.url,
@@ -203,11 +210,16 @@ function handle(core: Core, close: () => Promise<void>): Discord {
           resolve(event as never);
         });
       }),
-    until: (condition) =>
-      new Promise((resolve) => {
+    until: (what, condition) =>
+      new Promise((resolve, reject) => {
         if (condition(discord)) return resolve();
+        const giveUp = real.after(UNTIL_MOST_MS, () => {
+          stop();
+          reject(new Error(`This was expected and never happened: ${what}. The condition: ${condition.toString()}`));
+        });
         const stop = core.events.on(() => {
           if (!condition(discord)) return;
+          giveUp();
           stop();
           resolve();
         });

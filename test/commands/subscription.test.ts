@@ -370,7 +370,7 @@ describe('/subscription test', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const answer = world.use('subscription test', { subscription: String(id) });
-    await world.discord.until(() => fault.hits > 0);
+    await world.discord.until('the sample is sent and meets the fault', () => fault.hits > 0);
     vi.advanceTimersByTime(15_000);
     expect(textOf(await answer)).toContain('Sample sent');
     expect(world.discord.messages(harbor.general)).toHaveLength(1);

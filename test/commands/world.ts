@@ -80,7 +80,9 @@ export async function startWorld(options: WorldOptions = {}) {
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
   const services = () => pipeline.app.internals.services;
-  await discord.until(({ state }) => state.commands.some((list) => list.commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some((list) => list.commands.length > 0),
+  );
 
   return {
     ...createPeople(discord),

@@ -118,7 +118,7 @@ it.each([true, false])('never responds to a hanging request (takes effect: %s)',
   const patience = new AbortController();
   const path = `/channels/${harbor.general}/messages` as const;
   const answer = rest.post(path, { body: { content: 'x' }, signal: patience.signal });
-  await discord.until(() => fault.hits === 1 && stored(discord) === (done ? 1 : 0));
+  await discord.until('the hanging request arrives', () => fault.hits === 1 && stored(discord) === (done ? 1 : 0));
   // A response would be sent in this turn of the event loop and read in the next ones.
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   patience.abort();

@@ -60,7 +60,7 @@ it('resumes a dropped connection and replays the missed events', async () => {
   const resumed = once(client, Events.ShardResume);
   const renamed = once(client, Events.ChannelUpdate);
   discord.act({ do: 'gateway.drop' });
-  await discord.until(({ state }) => state.sessions[0]?.connected === false);
+  await discord.until('the session is disconnected', ({ state }) => state.sessions[0]?.connected === false);
   discord.act({ do: 'channel.update', channelId: harbor.alerts, name: 'alarms' });
   const [, replayed] = (await resumed) as [number, number];
   await renamed;

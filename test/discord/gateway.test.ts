@@ -209,7 +209,9 @@ describe('connecting', () => {
     await until('the gateway is ready', () => gateway.state() === 'ready');
     await gateway.close();
     expect(gateway.state()).toBe('closed');
-    await discord.until(({ state }) => state.sessions.every(({ connected }) => !connected));
+    await discord.until('every session is disconnected', ({ state }) =>
+      state.sessions.every(({ connected }) => !connected),
+    );
   });
 });
 

@@ -37,7 +37,7 @@ const linesOf = ({ hash }: Mined) =>
     .filter(({ text }) => text.includes(hash));
 
 async function reported(mined: Mined, lines = 1) {
-  await world.discord.until(() => linesOf(mined).length >= lines);
+  await world.discord.until(`the transaction is reported in ${lines} lines`, () => linesOf(mined).length >= lines);
   return linesOf(mined);
 }
 
@@ -84,7 +84,9 @@ describe('mined transfers', () => {
 
   it('shows two equal transfers of one transaction as ×2', async () => {
     const mined = await world.chain.twins({ from: 'Alice', to: 'Treasury' });
-    await world.discord.until(() => linesOf(mined).some((line) => line.title.includes('×2')));
+    await world.discord.until('both transfers are reported in one line', () =>
+      linesOf(mined).some((line) => line.title.includes('×2')),
+    );
     expect(linesOf(mined)).toHaveLength(1);
   });
 
@@ -131,11 +133,13 @@ describe('mined transfers', () => {
 describe('the bot as a process', () => {
   it('loses and doubles nothing when it is killed in a burst', async () => {
     const mined = await world.chain.burst(12, { from: 'Bob', to: 'Treasury' });
-    await world.discord.until(() => mined.some((one) => linesOf(one).length > 0));
+    await world.discord.until('one of the transactions is reported', () =>
+      mined.some((one) => linesOf(one).length > 0),
+    );
     await world.stopBot('SIGKILL');
     await world.startBot();
     world.passTime(RETRY_MS);
-    await world.discord.until(() => mined.every((one) => linesOf(one).length > 0));
+    await world.discord.until('every transaction is reported', () => mined.every((one) => linesOf(one).length > 0));
     const last = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
     await reported(last);
     expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));

@@ -103,7 +103,9 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     await once(bot, 'exit');
   });
   await startBot();
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
 
   const receiverUrl = `http://127.0.0.1:${port}/hooks/path-token-of-the-test`;
   const call = async (path: string, body: object) => {

@@ -122,16 +122,16 @@ it('turns no waiting alert into a dead letter when the clock is four days ahead 
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, LOG_LEVEL: 'info' };
   const bot = await startBot(file, environment);
   await accepted(() => bot.post(JSON.stringify(payment())));
-  await discord.until(() => fault.hits > 0);
+  await discord.until('the first bot tries to post the alert', () => fault.hits > 0);
   bot.kill('SIGTERM');
   await bot.ended;
 
   const before = fault.hits;
   const next = await startBot(file, { ...environment, CLOCK_AHEAD: String(4 * DAY) });
-  await discord.until(() => fault.hits > before + 1);
+  await discord.until('the next bot tries to post the alert twice', () => fault.hits > before + 1);
   const metrics = await (await request(`${next.ops}/metrics`)).body.text();
   expect(metrics).toContain('\nledgerbell_dead_letters 0\n');
   expect(next.log.some(({ msg }) => msg.startsWith('clock is ahead'))).toBe(true);
   fault.clear();
-  await discord.until(() => discord.messages(ALERTS).length === 1);
+  await discord.until('the alert is posted in #alerts', () => discord.messages(ALERTS).length === 1);
 });

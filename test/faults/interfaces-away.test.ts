@@ -23,9 +23,11 @@ it('shows in the alert, /readyz and the metrics that the explorer is down, and s
     return { status: answer.statusCode, text: await answer.body.text() };
   };
 
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
   await post(app, JSON.stringify(payment()));
-  await discord.until(() => discord.messages(CHANNEL).length === 1);
+  await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
   expect(JSON.stringify(discord.messages(CHANNEL))).toContain('This token could not be checked');
   const ready = await ops('/readyz');
   expect([ready.status, JSON.parse(ready.text)]).toMatchObject([

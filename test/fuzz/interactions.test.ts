@@ -95,7 +95,9 @@ const HELP = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.
 
 async function ready(discord: Discord): Promise<Bot> {
   const bot = await startBot(temporaryFile(), { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
-  await discord.until(({ state }) => state.commands.some((list) => list.commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some((list) => list.commands.length > 0),
+  );
   return bot;
 }
 

@@ -102,7 +102,7 @@ describe('commands beside a running bot', () => {
 
     expect(await deadletters('replay', 'd1')).toMatchObject({ code: 0, stderr: '' });
     minute();
-    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
     expect(await backlog()).toMatchObject({ deadLetters: 0 });
     expect((await deadletters('replay', 'd1')).stderr).toBe(
       'There is no d1. To list all, run: npm run deadletters -- list\n',
@@ -117,7 +117,7 @@ describe('commands beside a running bot', () => {
       channelId: CHANNEL,
     });
     expect(await post(app, body)).toBe(200);
-    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
     expect(await post(app, body)).toBe(200);
     await become({ deadLetters: 1 });
     discord.clearFaults();
@@ -128,7 +128,7 @@ describe('commands beside a running bot', () => {
     expect((await deadletters('replay', 'd1')).stdout).toContain('d1 is queued again');
     minute();
     const reported = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
-    await discord.until(() => reported().includes(true));
+    await discord.until('the message shows ×2', () => reported().includes(true));
     expect(reported()).toEqual([true]);
     expect(await backlog()).toMatchObject({ deadLetters: 0 });
   });
@@ -160,7 +160,7 @@ describe('commands beside a running bot', () => {
     rewriteQuarantine(file, (before, id) => (id === 2 ? body : before));
     expect((await deadletters('replay', 'q2')).code).toBe(0);
     minute();
-    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
     // What still cannot be understood comes back.
     expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 delivery.');
     await become({ inbox: 1 });
@@ -236,7 +236,7 @@ describe('commands beside a running bot', () => {
     // The bot posts nothing again at a rescan, nor with later alerts.
     minute();
     expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
-    await discord.until(() => discord.messages(CHANNEL).length > 0);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length > 0);
     expect(discord.messages(CHANNEL).flatMap(({ message }) => shownIn(message))).toHaveLength(1);
   });
 });

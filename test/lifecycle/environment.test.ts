@@ -26,7 +26,9 @@ it('applies the environment’s explorer, coin and most subscriptions to what pe
     MAX_SUBSCRIPTIONS: '1',
   });
   onTestFinished(() => app.close());
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
   const use = async (name: string) => {
     const asked = { kind: 'command', name, options: { address: TOKEN }, userId: seed.ada, channelId: CHANNEL } as const;
     return JSON.stringify((await (await discord.use(asked)).final()).reply);
@@ -41,7 +43,9 @@ it('applies the environment’s explorer, coin and most subscriptions to what pe
   expect(await use('subscription add')).toMatch(/reached its limit of 1 subscription\./);
   const { tokenAddress: _, ...coin } = payment({ tokenType: 'COIN', tokenSymbol: null, value: '7'.padEnd(19, '0') });
   expect(await post(app, JSON.stringify(coin))).toBe(200);
-  await discord.until(() => discord.messages(CHANNEL).some(({ visibleTo }) => visibleTo === null));
+  await discord.until('the alert is posted', () =>
+    discord.messages(CHANNEL).some(({ visibleTo }) => visibleTo === null),
+  );
   const alert = JSON.stringify(discord.messages(CHANNEL).filter(({ visibleTo }) => visibleTo === null));
   expect(alert).toContain('7 BELL');
   expect(alert).toContain('https://explorer.example/tx/0x');

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const app = await startHere(join(folder, 'bot.sqlite'), discord);
   try {
     await post(app, JSON.stringify(payment()));
-    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
     const posted = /^ledgerbell_alerts_posted_total 1$/m;
     do text = await (await request(`${app.ops}/metrics`)).body.text();
     while (!posted.test(text));

@@ -152,7 +152,9 @@ describe('the figures', () => {
     expect([now.get('ledgerbell_outbox_waiting{state="due"}'), now.get('ledgerbell_outbox_oldest_seconds')]).toEqual([
       0, 0,
     ]);
-    await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+    await discord.until('the commands are registered', ({ state }) =>
+      state.commands.some(({ commands }) => commands.length > 0),
+    );
     expect((await get('/readyz')).status).toBe(200);
   });
 
@@ -209,7 +211,7 @@ describe('the figures', () => {
   it('shows that the gateway is down from the start, while alerts are posted and commands are not', async () => {
     const { post, discord, get } = await start((standIn) => void standIn.fault({ fault: { kind: 'gateway-down' } }));
     await post(JSON.stringify(payment()));
-    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
     const { status, text } = await get('/readyz');
     expect([status, JSON.parse(text)]).toMatchObject([
       503,

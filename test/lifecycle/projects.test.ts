@@ -52,7 +52,10 @@ async function world() {
     const pressed = await discord.use({ kind: 'button', messageId, customId, userId: ada, channelId, unchecked: true });
     return pressed.until(({ reply, loading }) => reply !== null && !loading && reply.history.length > versions);
   };
-  const ready = () => discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  const ready = () =>
+    discord.until('the commands are registered', ({ state }) =>
+      state.commands.some(({ commands }) => commands.length > 0),
+    );
   const lines = (channelId: string) => discord.messages(channelId).filter(({ visibleTo }) => visibleTo === null);
   return { discord, file, start, use, fill, press, ready, lines };
 }
@@ -76,7 +79,10 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
   const [theirs, own] = [event(), event()];
   await accepted(() => bot.post(theirs));
   await accepted(() => post(bot.receiver, first, own));
-  await discord.until(() => lines(harbor.alerts).length > 0 && lines(orchid.alerts).length > 0);
+  await discord.until(
+    'both servers have an alert',
+    () => lines(harbor.alerts).length > 0 && lines(orchid.alerts).length > 0,
+  );
 
   const rotated = await press(saved, 'setup:rotate');
   const second = tokenIn(rotated);
@@ -95,10 +101,12 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
   rmSync(key);
   const logs = [JSON.stringify(bot.log)];
   bot = await start();
-  await discord.until(({ state }) => state.sessions.some(({ connected }) => connected));
+  await discord.until('the bot is connected again', ({ state }) => state.sessions.some(({ connected }) => connected));
   const last = payment();
   await accepted(() => post(bot.receiver, second, JSON.stringify(last)));
-  await discord.until(() => JSON.stringify(lines(orchid.alerts)).includes(String(last.txHash)));
+  await discord.until('the last payment is posted in the alerts of Orchid', () =>
+    JSON.stringify(lines(orchid.alerts)).includes(String(last.txHash)),
+  );
   expect(JSON.stringify(await use('webhook list', orchid.lobby))).toContain('can no longer be decrypted');
 
   const asked = await use('setup forget', orchid.lobby);

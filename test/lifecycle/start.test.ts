@@ -200,7 +200,7 @@ async function resumes(file: string, waiting: (backlog: Backlog) => number): Pro
   const discord = await standIn();
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   const delivered = accepted(() => bot.post('not understood'));
-  await discord.until(() => discord.messages(CHANNEL).length > 0);
+  await discord.until('the first alert is posted', () => discord.messages(CHANNEL).length > 0);
   expect(waiting(await beside(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 2);
   await delivered;
 }
@@ -236,12 +236,16 @@ it('replies to every command at the moment of the connection, before any command
   const discord = await standIn();
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const first = await startBot(file, environment);
-  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
   first.kill('SIGTERM');
   await first.ended;
-  await discord.until(({ state }) => state.sessions.every(({ connected }) => !connected));
+  await discord.until('every session of the first bot is disconnected', ({ state }) =>
+    state.sessions.every(({ connected }) => !connected),
+  );
   const started = startBot(file, environment);
-  await discord.until(({ state }) => state.sessions.some(({ connected }) => connected));
+  await discord.until('the next bot is connected', ({ state }) => state.sessions.some(({ connected }) => connected));
   const used = await Promise.all(
     ['help', 'status', 'subscription list', 'webhook list', 'setup check'].map((name) =>
       discord.use({ kind: 'command', name, userId: seed.ada, channelId: CHANNEL, unchecked: true }),

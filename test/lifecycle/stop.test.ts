@@ -75,12 +75,12 @@ it('ends with 0 when Discord does not respond to a message at SIGTERM, and posts
   const bot = await startBot(file, environment);
   const [first, second] = [JSON.stringify(payment()), JSON.stringify(payment())];
   await accepted(() => bot.post(first));
-  await discord.until(() => hanging.hits === 1);
+  await discord.until('the bot posts the alert that gets no response', () => hanging.hits === 1);
   bot.kill('SIGTERM');
   expect((await bot.ended).code).toBe(0);
   const next = await startBot(file, environment);
   await accepted(() => next.post(second));
-  await discord.until(() => discord.messages(seed.harbor.alerts).length === 2);
+  await discord.until('both alerts are posted in #alerts', () => discord.messages(seed.harbor.alerts).length === 2);
   expect(discord.messages(seed.harbor.alerts).map(({ message }) => shownIn(message).length)).toEqual([1, 1]);
 });
 

@@ -22,7 +22,9 @@ describe('npm run sandbox', () => {
       const url = await addressOf(run('0'));
       const news = await follow(url);
       await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
-      await news.until(() => news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)));
+      await news.until('the transfer is posted in #alerts', () =>
+        news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)),
+      );
     });
     expect(took).toBeLessThan(15_000);
   });
@@ -40,10 +42,14 @@ describe('npm run sandbox', () => {
       /Harbor Supplies #\d+/,
       /^(📤|🔁) .*[\d.]+ BELL/,
     ])
-      await news.until(shows(what));
-    await news.until(() => news.shown(whales).some(({ title }) => title.includes('BELL')));
-    await news.until(() => news.shown(treasury).some(({ title }) => title.startsWith('📤')));
-    await news.until(() => news.messages(alerts).some(({ message }) => shownIn(message).length >= 3));
+      await news.until(`#alerts shows ${what}`, shows(what));
+    await news.until('#whales shows BELL', () => news.shown(whales).some(({ title }) => title.includes('BELL')));
+    await news.until('#treasury shows an outgoing transfer', () =>
+      news.shown(treasury).some(({ title }) => title.startsWith('📤')),
+    );
+    await news.until('a message in #alerts shows 3 alerts', () =>
+      news.messages(alerts).some(({ message }) => shownIn(message).length >= 3),
+    );
   });
 
   it.skipIf(isPostgresMissing())(
@@ -57,7 +63,9 @@ describe('npm run sandbox', () => {
       expect(sandbox.output()).toMatch(/^ {2}database {3}PostgreSQL \d+/m);
       const news = await follow(url);
       await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
-      await news.until(() => news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)));
+      await news.until('the transfer is posted in #alerts', () =>
+        news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)),
+      );
       const family = familyOf(sandbox.child.pid!);
       sandbox.child.kill('SIGINT');
       expect(await sandbox.ended).toBe(0);
@@ -77,7 +85,7 @@ describe('npm run sandbox', () => {
     const url = await addressOf(sandbox);
     const news = await follow(url);
     await act(url, { do: 'burst', count: 5 });
-    await news.until(() => news.shown(alerts).length > 2);
+    await news.until('#alerts shows 3 alerts', () => news.shown(alerts).length > 2);
     const family = familyOf(sandbox.child.pid!);
     expect(family).toContain(news.world().bot.pid);
     expect(readdirSync(sandbox.temporary)).not.toEqual([]);

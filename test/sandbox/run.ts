@@ -8,8 +8,11 @@ import { onTestFinished } from 'vitest';
 import type { MessageState } from '../../sandbox/discord/control.ts';
 import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
 import { type Shown, shownIn } from '../discord/shown.ts';
+import { neverHappened } from '../until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+/** Longer than any machine needs to show what was done. */
+const NEWS_MOST_MS = 120_000;
 
 /** A started process of the sandbox. It ends with the test. */
 export interface Run {
@@ -88,8 +91,8 @@ export interface News {
   /** What a channel's messages show, oldest first. */
   shown(channelId: string): Shown[];
   messages(channelId: string): MessageState[];
-  /** Resolves as soon as the condition holds. It is checked now and after each event. */
-  until(condition: () => boolean): Promise<void>;
+  /** Resolves as soon as the condition holds. It is checked now and after each event. An error names `what` was waited for. */
+  until(what: string, condition: () => boolean): Promise<void>;
 }
 
 /** Performs an action of the page; returns the response's status and its sentence. */
@@ -119,17 +122,22 @@ export async function follow(url: string): Promise<News> {
   onTestFinished(() => stop.abort());
   const response = await fetch(`${url}/_sandbox/events`, { signal: stop.signal });
   void read(response.body!, learn).catch(() => undefined);
-  const until = (condition: () => boolean): Promise<void> =>
-    new Promise((done) => {
+  const until = (what: string, condition: () => boolean): Promise<void> =>
+    new Promise((done, fail) => {
       const check = (): void => {
         if (!condition()) return;
+        clearTimeout(giveUp);
         checks.delete(check);
         done();
       };
+      const giveUp = setTimeout(() => {
+        checks.delete(check);
+        fail(new Error(neverHappened(what, condition)));
+      }, NEWS_MOST_MS);
       checks.add(check);
       check();
     });
-  await until(() => world !== undefined);
+  await until('the page’s first event arrives', () => world !== undefined);
   const inChannel = (channelId: string): MessageState[] =>
     [...messages.values()].filter((message) => message.channelId === channelId && !message.deleted);
   return {

@@ -116,7 +116,9 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     expect(await message.innerText()).toContain('[x](javascript:alert(1))');
     await act(url, { do: 'hostile', from: 'Treasury', to: 'Bob' });
     const { address } = news.world().tokens.hostile;
-    await news.until(() => news.shown(alerts).some(({ text }) => text.includes(address)));
+    await news.until('#alerts shows the hostile token', () =>
+      news.shown(alerts).some(({ text }) => text.includes(address)),
+    );
     await page.locator('.embed', { hasText: address }).waitFor();
     expect(await page.locator('a[href*="claim.example"], a[href*="evil.example"]').count()).toBe(0);
     expect(faults).toEqual([]);
@@ -282,7 +284,7 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await page.keyboard.type(wallets.Whale!);
     await page.keyboard.press('Enter');
     await lastReply(page, 'webhook remove').getByRole('button', { name: 'Remove' }).click();
-    await news.until(() => !news.world().watched.includes(wallets.Whale!));
+    await news.until('the webhook no longer watches the whale', () => !news.world().watched.includes(wallets.Whale!));
 
     // The bot is killed; what is sent meanwhile waits, and comes once.
     await tab('Break').click();
