@@ -76,5 +76,7 @@ it('ends anvil when its parent is killed', async () => {
   expect(await answers(String(rpcUrl))).toBe(true);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  await expect.poll(() => answers(String(rpcUrl)), { interval: 20, timeout: 120_000 }).toBe(false);
+  await expect
+    .poll(() => answers(String(rpcUrl)), { message: 'whether the node answers', interval: 20, timeout: 120_000 })
+    .toBe(false);
 });

@@ -198,7 +198,9 @@ describe('many addresses', () => {
     const imported = await world.press(asked, 'subscription:import');
     expect(textOf(imported)).toContain('249 of the addresses are in no webhook that posts here');
     const done = await world.press(imported, 'webhook:fill');
-    await expect.poll(() => textOf(done)).toContain('Added 249 addresses');
+    await expect
+      .poll(() => textOf(done), { message: 'the outcome of the filling', timeout: 60_000 })
+      .toContain('Added 249 addresses');
     expect(hook.addresses.size).toBe(250);
     const texts = done.reply!.history.map(({ message }) => message.embeds[0]?.title);
     expect(texts).toContain('Adding addresses: 100 of 249…');

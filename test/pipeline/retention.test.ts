@@ -17,6 +17,10 @@ afterEach(() => pipeline.close());
 
 const state = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);
+/** What the polls wait for: another thread records the states. */
+const STATES = { message: 'the states of the channels', timeout: 60_000 };
+const LETTERS = { message: 'the states of the channels, and the dead letters', timeout: 60_000 };
+const NUMBERS = { message: 'the alerts in the channels, and the channels’ states', timeout: 60_000 };
 /** Lets time pass until a line is given up, for eight days at most: a week is the longest that one waits here. */
 async function untilDead(step: number): Promise<void> {
   for (let hour = 0; hour < 8 * 24 && (await letters()).length === 0; hour++) await pipeline.pass(HOUR, step);
@@ -36,7 +40,7 @@ describe('a channel without permissions', () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['parked']);
+    await expect.poll(state, STATES).toEqual(['parked']);
   });
 
   it('retries a parked channel after 15 minutes, an hour, and every six hours, whatever arrives', async () => {
@@ -57,7 +61,7 @@ describe('a channel without permissions', () => {
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
+    await expect.poll(state, STATES).toEqual([]);
   });
 
   it('keeps a parked channel’s alerts for seven days each, then dead-letters them', async () => {
@@ -89,7 +93,7 @@ describe('a channel without permissions', () => {
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
+    await expect.poll(state, STATES).toEqual([]);
   });
 
   it('retries a parked channel at a rescan for no other reason', async () => {
@@ -119,7 +123,7 @@ describe('a channel or server that is gone', () => {
     // What comes then waits unsent.
     await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
+    await expect.poll(state, STATES).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     const reason = 'channel or server is gone (10003) for too long';
@@ -136,13 +140,13 @@ describe('a channel or server that is gone', () => {
     await pipeline.pay(2);
     await pipeline.idle();
     await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
       .toEqual([['1'], [], ['unreachable', 'unreachable']]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
     await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
     await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
       .toEqual([['1', '2'], ['2'], []]);
   });
 
@@ -153,7 +157,7 @@ describe('a channel or server that is gone', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     await pipeline.pay(2);
     await pipeline.idle();
-    await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1', '2'], []]);
+    await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([['1', '2'], []]);
   });
 
   it('keeps a server that removed the bot unreachable across restarts until the bot is back', async () => {
@@ -161,17 +165,17 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
     await pipeline.idle();
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
+    await expect.poll(state, STATES).toEqual(['unreachable']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
+    await expect.poll(state, STATES).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
+    await expect.poll(state, STATES).toEqual([]);
   });
 });
 
@@ -180,20 +184,20 @@ it('remembers in a later process that a server removed the bot', async () => {
   await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
-  await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
+  await expect.poll(state, STATES).toEqual(['unreachable']);
   pipeline.deliverer.guildChanged(HARBOR);
-  await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
+  await expect.poll(state, STATES).toEqual([]);
 
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.restart();
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  await expect.poll(async () => [await state(), await letters()]).toEqual([['unreachable'], []]);
+  await expect.poll(async () => [await state(), await letters()], LETTERS).toEqual([['unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   pipeline.deliverer.guildChanged(HARBOR);
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await state()], NUMBERS).toEqual(['2', []]);
 });
 
 it('keeps the alerts of a server that removed the stopped bot as long as any other’s', async () => {
@@ -206,12 +210,14 @@ it('keeps the alerts of a server that removed the stopped bot as long as any oth
   await pipeline.watch(TREASURY, WHALES);
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  await expect.poll(async () => [await state(), await letters()]).toEqual([['unreachable', 'unreachable'], []]);
+  await expect
+    .poll(async () => [await state(), await letters()], LETTERS)
+    .toEqual([['unreachable', 'unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
   await expect
-    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
     .toEqual([['1', '2'], ['2'], []]);
 });
 
@@ -224,10 +230,10 @@ it('retries the channels of a server that has the bot again when a session begin
   await pipeline.restart();
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([[], ['unreachable']]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([[], ['unreachable']]);
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([['1'], []]);
 });
 
 describe('outages of Discord', () => {

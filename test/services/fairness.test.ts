@@ -59,7 +59,7 @@ it('pauses a receiver after five time-outs, then tries it with one delivery at a
   await services.notification.scan();
   await here.receiver.until(5);
   services.clock.advance(3_000);
-  await expect.poll(paused).toBe(1);
+  await expect.poll(paused, { message: 'one webhook is paused', timeout: 60_000 }).toBe(1);
   expect(made.count).toBe(5);
   services.clock.advance(5_000);
   await here.receiver.until(6);
@@ -67,7 +67,7 @@ it('pauses a receiver after five time-outs, then tries it with one delivery at a
   here.receiver.answer(200);
   here.receiver.release(200);
   await here.receiver.until(16);
-  await expect.poll(paused).toBe(0);
+  await expect.poll(paused, { message: 'no webhook is paused', timeout: 60_000 }).toBe(0);
 });
 
 it('puts the first 16 events of each transaction before the rest', () => {

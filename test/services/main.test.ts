@@ -193,7 +193,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
     });
   const status = async (secret: string) => (await call('GET', `/webhooks/${harbor.id}`, secret)).status;
   const becomes = (secret: string, code: number) =>
-    expect.poll(() => status(secret), { message: secret, timeout: 30_000 }).toBe(code);
+    expect.poll(() => status(secret), { message: `the status with the secret ${secret}`, timeout: 60_000 }).toBe(code);
   const pay = () => chain.transfer({ kind: 'native', from: 'Alice', to: 'Grants' });
   const receiver = await startReceiver();
   const watching = {
@@ -214,7 +214,9 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   write({ secret: 'new', signingSecrets: [late] });
   await becomes('old', 403);
   writeFileSync(file, '[');
-  await expect.poll(output, { timeout: 30_000 }).toContain('cannot read the changed projects file');
+  await expect
+    .poll(output, { message: 'the log names the broken file', timeout: 60_000 })
+    .toContain('cannot read the changed projects file');
   expect(await status('new')).toBe(200);
 
   write();
@@ -222,7 +224,9 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const { blockNumber } = await pay();
   const next = async () =>
     ((await (await fetch(`${url}/readyz`)).json()) as { chains: [{ next: number }] }).chains[0].next;
-  await expect.poll(next, { timeout: 30_000 }).toBeGreaterThan(blockNumber);
+  await expect
+    .poll(next, { message: 'the block of the payment is read', timeout: 60_000 })
+    .toBeGreaterThan(blockNumber);
   write({ secret: 'new' });
   await becomes('new', 200);
   const { hash } = await pay();

@@ -71,7 +71,9 @@ it('looks at each new block that a WebSocket announces, and connects again when 
   const socket = await announced();
   const again = announced();
   socket.terminate();
-  await expect.poll(() => clock.untilNext(), { interval: 10 }).toBeLessThanOrEqual(1_000);
+  await expect
+    .poll(() => clock.untilNext(), { message: 'the next attempt to connect is planned', timeout: 60_000, interval: 10 })
+    .toBeLessThanOrEqual(1_000);
   clock.advance(1_000);
   await again;
   stop();
