@@ -101,14 +101,17 @@ describe('/webhook list', () => {
       /error 301\..*If this continues, the bot’s operator.*`NOTIFICATION_URL`/s,
     ],
     ['404', { status: 404, body: {} }, /rejected this request.*`NOTIFICATION_URL`/s],
-    ['hanging', null, /did not respond in time\. Try again in a minute\.$/],
+    ['nothing', null, /did not respond in time\. Try again in a minute\.$/],
     ['a page', { body: '<html>', type: 'text/html' }, /unreadable response/],
   ];
-  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
-    list = given;
-    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
-    expect(textOf(await world.use('webhook list'))).toMatch(sentence);
-  });
+  it.each(wrong)(
+    'explains in the list what went wrong when the service responds with %s',
+    async (_name, given, sentence) => {
+      list = given;
+      if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
+      expect(textOf(await world.use('webhook list'))).toMatch(sentence);
+    },
+  );
 
   it('shows webhooks only in the operator’s servers', async () => {
     const answer = await world.use('webhook list', {}, { in: orchid.lobby });
@@ -266,16 +269,19 @@ describe('/webhook remove', () => {
     ['400', { status: 400, body: {} }, /rejected this request/],
     ['408', { status: 408, body: {} }, /did not respond in time[\s\S]*may have worked/],
     ['500', { status: 500, body: {} }, /error 500[\s\S]*may have worked/],
-    ['hanging', null, /did not respond in time[\s\S]*may have worked/],
+    ['nothing', null, /did not respond in time[\s\S]*may have worked/],
   ];
-  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
-    const asked = await remove(A);
-    removal = given;
-    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
-    const done = await world.press(asked, 'webhook:confirm');
-    expect(textOf(done)).toMatch(/Not removed/);
-    expect(textOf(done)).toMatch(sentence);
-  });
+  it.each(wrong)(
+    'explains what went wrong with a removal when the service responds with %s',
+    async (_name, given, sentence) => {
+      const asked = await remove(A);
+      removal = given;
+      if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
+      const done = await world.press(asked, 'webhook:confirm');
+      expect(textOf(done)).toMatch(/Not removed/);
+      expect(textOf(done)).toMatch(sentence);
+    },
+  );
 
   it('refuses invalid IDs and addresses, and questions an ID that the service does not list', async () => {
     expect(textOf(await remove(A, 'a/b c'))).toMatch(/letters and digits, usually 24/);

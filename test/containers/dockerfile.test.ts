@@ -73,7 +73,7 @@ function run(stage: string, main: string) {
 }
 
 describe('the image of the bot', () => {
-  it('starts and reports the configuration that is missing', () => {
+  it('starts the bot, which reports the configuration that is missing', () => {
     const { status, stderr } = run('bot', 'src/main.ts');
     expect([status, stderr]).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
   });
@@ -97,7 +97,7 @@ describe('the image of the bot', () => {
 });
 
 describe('the image of the services', () => {
-  it('starts and reports the configuration that is missing', () => {
+  it('starts the services, which report the configuration that is missing', () => {
     const { status, stderr } = run('services', 'services/main.ts');
     expect([status, stderr]).toEqual([78, expect.stringContaining('RPC_URL')]);
   });

@@ -31,13 +31,16 @@ describe('private addresses', () => {
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     'not an address',
-  ])('refuses %s', (ip) => {
+  ])('refuses to connect to the private or invalid address %s', (ip) => {
     expect(permits(ip)).toBe(false);
   });
 
-  it.each(['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'])('permits %s', (ip) => {
-    expect(permits(ip)).toBe(true);
-  });
+  it.each(['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'])(
+    'permits connections to the public address %s',
+    (ip) => {
+      expect(permits(ip)).toBe(true);
+    },
+  );
 
   it('permits the private addresses and ranges that are allowed, and no others', () => {
     const allowed = createReach(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);

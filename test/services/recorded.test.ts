@@ -290,33 +290,36 @@ describe('state syncs of Polygon', () => {
   it.each([
     ['lists', [listed]],
     ['does not list', []],
-  ])('are the tokens and the coins in the logs of 0xd9273904…c33fc, where the block %s it', (_does, transactions) => {
-    const key = concat([stringToHex('matic-bor-receipt-'), numberToHex(Number(blockNumber), { size: 8 }), blockHash]);
-    expect(keccak256(key)).toBe(hash);
-    expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
-    const block = blockOf(transactions, { hash: blockHash, number: blockNumber });
-    expect(shown(outerTransfers(block, logs, profileOf('137')))).toEqual([
-      ['erc20', 'log:139', ZERO, '0xbc850334dd4a52a8d4306e78da404271290561de', 20_750_000_000_000_000n],
-      [
-        'native',
-        'log:140',
-        '0x0000000000000000000000000000000000001010',
-        '0xdc7da6884ff2c90c713724e2baa6ab134983927d',
-        1_772_043_931_424_358_792_936n,
-      ],
-    ]);
-    // In other transactions traces show what coins move, and elsewhere anyone may write such logs.
-    const paid = { ...BASE_DEPOSIT_TO_OTHER, hash, value: '0x0', mint: '0x0', gas: '0x5208' } as const;
-    const kinds = (transaction: NodeTransaction, chainId: string) =>
-      outerTransfers({ ...block, transactions: [transaction] }, logs, profileOf(chainId)).transfers.map(
-        ({ kind }) => kind,
-      );
-    expect([kinds(listed, '137'), kinds(paid, '137'), kinds(listed, '1')]).toEqual([
-      ['erc20', 'native'],
-      ['erc20'],
-      ['erc20'],
-    ]);
-  });
+  ])(
+    'reports the tokens and the coins in the logs of 0xd9273904…c33fc, where the block %s it',
+    (_does, transactions) => {
+      const key = concat([stringToHex('matic-bor-receipt-'), numberToHex(Number(blockNumber), { size: 8 }), blockHash]);
+      expect(keccak256(key)).toBe(hash);
+      expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
+      const block = blockOf(transactions, { hash: blockHash, number: blockNumber });
+      expect(shown(outerTransfers(block, logs, profileOf('137')))).toEqual([
+        ['erc20', 'log:139', ZERO, '0xbc850334dd4a52a8d4306e78da404271290561de', 20_750_000_000_000_000n],
+        [
+          'native',
+          'log:140',
+          '0x0000000000000000000000000000000000001010',
+          '0xdc7da6884ff2c90c713724e2baa6ab134983927d',
+          1_772_043_931_424_358_792_936n,
+        ],
+      ]);
+      // In other transactions traces show what coins move, and elsewhere anyone may write such logs.
+      const paid = { ...BASE_DEPOSIT_TO_OTHER, hash, value: '0x0', mint: '0x0', gas: '0x5208' } as const;
+      const kinds = (transaction: NodeTransaction, chainId: string) =>
+        outerTransfers({ ...block, transactions: [transaction] }, logs, profileOf(chainId)).transfers.map(
+          ({ kind }) => kind,
+        );
+      expect([kinds(listed, '137'), kinds(paid, '137'), kinds(listed, '1')]).toEqual([
+        ['erc20', 'native'],
+        ['erc20'],
+        ['erc20'],
+      ]);
+    },
+  );
 });
 
 describe('payments in coins on zkSync', () => {
@@ -361,17 +364,20 @@ describe('payments in coins on zkSync', () => {
 
 describe('wrapped coins', () => {
   it.each([
-    ['OP Mainnet: 0x42074e22…990c4 wraps', OP_WRAP, '10', 34_500_000_000_000_000n],
-    ['Gnosis: 0x8cf8362f…dd0e8 wraps', GNOSIS_WRAP, '100', 103_000_000_000_000_000_000n],
-  ])('%s coins, which is a payment and a mint', (_what, { transaction, receipt }, chainId, amount) => {
-    expect(provenBytes(transaction)).toBeDefined();
-    expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom! }), receipt.logs)).toBe('proven');
-    const { from, to } = transaction;
-    expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf(chainId)))).toEqual([
-      ['native', 'transaction', from, to, amount],
-      ['erc20', `log:${Number(receipt.logs[0]!.logIndex)}`, ZERO, from, amount],
-    ]);
-  });
+    ['0x42074e22…990c4 on OP Mainnet', OP_WRAP, '10', 34_500_000_000_000_000n],
+    ['0x8cf8362f…dd0e8 on Gnosis', GNOSIS_WRAP, '100', 103_000_000_000_000_000_000n],
+  ])(
+    'reports the wrapping of coins in %s as a payment and a mint',
+    (_what, { transaction, receipt }, chainId, amount) => {
+      expect(provenBytes(transaction)).toBeDefined();
+      expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom! }), receipt.logs)).toBe('proven');
+      const { from, to } = transaction;
+      expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf(chainId)))).toEqual([
+        ['native', 'transaction', from, to, amount],
+        ['erc20', `log:${Number(receipt.logs[0]!.logIndex)}`, ZERO, from, amount],
+      ]);
+    },
+  );
 
   it('Gnosis: 0xa6af9ea7…f2369 unwraps coins, which is a burn', () => {
     const { transaction, receipt } = GNOSIS_UNWRAP;
@@ -420,7 +426,7 @@ describe('withdrawals of Ethereum’s block 22263622', () => {
     withdrawalsRoot: '0x3eec61c2568c5ac2103a25d8256ada0babe8b9c3848410b1f73765c98143a234',
   };
 
-  it('are events, proven by their root', () => {
+  it('reports the withdrawals of a block as events and proves them by their root', () => {
     expect(proveWithdrawals(block)).toBe('proven');
     const { transfers } = outerTransfers(block, [], profileOf('1'));
     expect(transfers).toHaveLength(16);
@@ -431,7 +437,7 @@ describe('withdrawals of Ethereum’s block 22263622', () => {
   it.each([
     ['lacks one', withdrawals.slice(1)],
     ['lacks all', undefined],
-  ])('are asked for again from a node that %s', async (_what, given) => {
+  ])('asks again for the withdrawals of a block when a node %s', async (_what, given) => {
     const answers = [{ ...block, withdrawals: given }, block];
     const node: Node = {
       async call(_method, _params, accept) {

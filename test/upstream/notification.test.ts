@@ -73,7 +73,7 @@ describe('webhooks', () => {
     expect(await client().webhooks()).toEqual(expected);
   });
 
-  it('times out', async () => {
+  it('gives up after its time limit, or that of one request, when the service does not respond', async () => {
     upstream.set(() => null);
     expect(await client(50).webhooks()).toEqual({ status: 'timeout' });
     expect(await client(60_000).webhooks(50)).toEqual({ status: 'timeout' });
