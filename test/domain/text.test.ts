@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Inline, readInline, readMarkdown } from '../../sandbox/page/client/markdown.ts';
+import { asName, asSymbol, cutTo, inCode, isLinkable, linkText } from '../../src/domain/text.ts';
+import { NAUGHTY } from '../fuzz/naughty.ts';
+
+/** A name is text or code, whatever Discord's Markdown makes of what stands around it. */
+function expectHarmless(name: string): void {
+  // The marks around what is written from right to left show nothing.
+  const shown = asName(name, 'nobody').replace(/[\u2068\u2069]/g, '');
+  const isText = ([only, ...others]: Inline[]) => others.length === 0 && ['text', 'code'].includes(only!.type);
+  const inside = (nodes: Inline[], type: string): Inline[] =>
+    nodes.flatMap((node) => (node.type === type && 'children' in node ? node.children : []));
+  expect(isText(readInline(shown)), shown).toBe(true);
+  // At the start of a line, in bold, and in the text of a link.
+  const [block, ...more] = readMarkdown(`${shown} is here`);
+  expect([block!.type, more], shown).toEqual(['text', []]);
+  expect(isText(inside(readInline(`**${shown}** +5`), 'strong')), shown).toBe(true);
+  const linked = readInline(`📥 [**${linkText(shown)}**](https://explorer.example/x) +5`);
+  expect(linked.map(({ type }) => type)).toEqual(['text', 'link', 'text']);
+  expect(isText(inside(inside(linked, 'link'), 'strong')), shown).toBe(true);
+}
+
+it('shows every hostile name as text or code', () => {
+  for (const name of NAUGHTY) expectHarmless(String(name));
+});
+
+it('shows whatever a name may be as text or code', () => {
+  const signs = fc.constantFrom(...Array.from('ab1 -.,!?()[]<>@#:/*_~|`$%&+\'"\\{}=^éß漢١'));
+  fc.assert(fc.property(fc.string({ unit: signs, minLength: 1, maxLength: 20 }), expectHarmless), { numRuns: 2_000 });
+});
+
+it.each([
+  ['Treasury', 'Treasury'],
+  ['Ops & payroll (hot), no. 2', 'Ops & payroll (hot), no. 2'],
+  ['Größe', 'Größe'],
+  ['国庫', '国庫'],
+  ['G$', 'G$'],
+  ['*bold*', '`*bold*`'],
+  ['a_b', '`a_b`'],
+  ['- list', '`- list`'],
+  ['1. first', '`1. first`'],
+  ['@everyone', '`(name hidden: looks like a link)`'],
+  ['pay.example', '`(name hidden: looks like a link)`'],
+  ['', 'nobody'],
+])('shows the name %j as %s', (name, shown) => {
+  expect(asName(name, 'nobody')).toBe(shown);
+});
+
+it.each([
+  ['USDC', 'USDC'],
+  ['G$', 'G$'],
+  ['5 USDC', '`5 USDC`'],
+  ['7USDC', '`7USDC`'],
+  ['*USDC*', '`*USDC*`'],
+])('shows the cataloged symbol %j as %s', (symbol, shown) => {
+  expect(asSymbol(symbol, 'nothing')).toBe(shown);
+});
+
+it('cuts a text at whole characters, closes its code, and isolates right-to-left names', () => {
+  expect(cutTo('12345', 5)).toBe('12345');
+  expect(cutTo('123456', 5)).toBe('123…');
+  expect(cutTo('5 `ABCDEF`', 8)).toBe('5 `ABC…`');
+  expect(cutTo('12😀456', 5)).toBe('12…');
+  expect(cutTo('5 \u2068`دولار`\u2069 · 0x12', 10)).toBe('5 \u2068`دول…`\u2069');
+  expect(cutTo('5 \u2068`د`\u2069 · 0x12', 10)).toBe('5 \u2068`د`\u2069…');
+});
+
+describe('text from the chain', () => {
+  it.each([
+    ['USDC', '`USDC`'],
+    ['**bold** [x](y)', '`**bold** [x](y)`'],
+    ['a`b``c', '`aˋbˋˋc`'],
+    ['line\nbreak', '`line break`'],
+    ['\u202egpj.exe', '`(name hidden: looks like a link)`'],
+    ['visit https://evil.example', '`(name hidden: looks like a link)`'],
+    ['claim at evil.com', '`(name hidden: looks like a link)`'],
+    ['ｅｖｉｌ．ｃｏｍ', '`(name hidden: looks like a link)`'],
+    ['e\u200bvil.c\u200bom', '`(name hidden: looks like a link)`'],
+    ['@everyone', '`(name hidden: looks like a link)`'],
+    // Nothing is shown of what comes so late, and nothing looked at: there may be a megabyte of it.
+    [`${'many words '.repeat(100)}https://evil.example`, '`many words many words many words…`'],
+    ['\u200b\u2800', 'none'],
+    ['', 'none'],
+    [null, 'none'],
+    ['evil\u034f.com', '`(name hidden: looks like a link)`'],
+    ['evil.c\ufe0fom', '`(name hidden: looks like a link)`'],
+    ['नमस्ते.भारत', '`(name hidden: looks like a link)`'],
+    ['\ufe0f\u034f \u17b4', 'none'],
+    ['x\u0323\u0330\u0331', '`x\u0323\u0330\u0331`'],
+    [`x${'\u0330\u0331'.repeat(6)}y\u0330`, '`x\u0330\u0331\u0330y\u0330`'],
+    // Nothing in between begins a new letter.
+    ['x\u0330\u0331\u0330\u200b\u034f\u0331\u0330', '`x\u0330\u0331\u0330`'],
+    ['นี้', '`นี้`'],
+    // Isolated, so that it does not turn around what stands beside it.
+    ['دولار', '\u2068`دولار`\u2069'],
+    ['שקל 12', '\u2068`שקל 12`\u2069'],
+    ['\u2067x\u2069دولار\u202e', '\u2068`xدولار`\u2069'],
+  ])('shows the chain’s text %j as %s', (text, shown) => {
+    expect(inCode(text, 'none')).toBe(shown);
+  });
+
+  it('never shows a name longer than 32 graphemes or outside its code', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+        const shown = inCode(text, '`none`').replace(/^\u2068(.*)\u2069$/, '$1');
+        expect(shown.slice(1, -1)).not.toMatch(/[`\n\r\u202a-\u202e\u2066-\u2069\u200b]/);
+        expect([...new Intl.Segmenter().segment(shown)].length).toBeLessThanOrEqual(40);
+      }),
+    );
+  });
+});
+
+it.each([
+  ['https://explorer.example/tx/1', true],
+  ['http://a-b.c.xn--p1ai:4000', true],
+  ['http://localhost:4000', true],
+  ['http://10.0.0.1', true],
+  ['http://explorer:4000', false],
+  ['http://[::1]:4000', false],
+  ['http://my_host.example', false],
+  ['explorer.example', false],
+])('decides whether Discord accepts a link to %s: %s', (url, taken) => {
+  expect(isLinkable(url)).toBe(taken);
+});
