@@ -9,6 +9,7 @@ import { makeSite } from '../docs/site/make.ts';
 import { anchorOf } from '../docs/site/page.ts';
 import { referenceFiles } from '../docs/site/reference.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { LEVELS, roomOf } from './levels.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -205,23 +206,38 @@ it('names exactly the variables of the configuration in .env.example', () => {
   expect(inExample.toSorted()).toEqual(inSchema.toSorted());
 });
 
-/** A room, as the picture names it; what everything may import is left out of the picture. */
-function roomOf(path: string): string | null {
-  const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
-  if (top === 'commands') return 'commands';
-  if (top !== 'src') return null;
-  if (second === 'store') return file === undefined ? 'store' : `store/${third}`;
-  return ROOMS.includes(second) ? second : null;
-}
-const ROOMS = ['main', 'app', 'receiver', 'routing', 'delivery', 'discord', 'upstream'];
+/** What rooms of every kind may import is left out of the picture of the rooms. */
+const NOT_DRAWN = ['domain', 'languages', 'errors', 'config', 'limits', 'log', 'secrets', 'exit'];
+/** Files beside `src/app.ts` that put parts together, as it does. */
+const COMPOSITION = ['command-services', 'upkeep', 'work-time'];
 
-it('draws every import between rooms in the picture of the rooms, and no other', () => {
+/** A room as the picture names it, or null if it is left out. */
+function drawnAs(room: string): string | null {
+  const name = room.replace(/^src\//, '');
+  if (COMPOSITION.includes(name)) return 'app';
+  return NOT_DRAWN.includes(name) ? null : name;
+}
+
+it('names what the picture of the rooms leaves out, and draws every other room', () => {
+  const [before = '', picture = ''] = ARCHITECTURE.split(/```(?:mermaid)?\n/);
+  const leftOut = LEVELS.flat().filter((room) => drawnAs(room) !== room.replace(/^src\//, ''));
+  expect(leftOut.filter((room) => !new RegExp(`\`${room}(\\.ts|/)\``).test(before))).toEqual([]);
+  const drawn = [...picture.matchAll(/\["([\w/]+)[^"]*"\]/g)].map(([, name]) => name!);
+  const rooms = LEVELS.flat()
+    .map(drawnAs)
+    .filter((room) => room !== null);
+  expect(drawn.toSorted()).toEqual([...new Set(rooms)].toSorted());
+});
+
+it('draws every import between the rooms in the picture of the rooms, and no other', () => {
   const sources = [...filesIn('src', '.ts'), ...filesIn('commands', '.ts')];
   const edges = new Set<string>();
   for (const path of sources) {
-    for (const [, target] of read(path).matchAll(/from '(\.[^']+\.ts)'|import\('(\.[^']+\.ts)'\)/g)) {
+    for (const [, target] of read(path).matchAll(/(?:from |import\()'(\.[^']+\.ts)'/g)) {
       if (target === undefined) continue;
-      const [from, to] = [roomOf(path), roomOf(relative(root, resolve(root, dirname(path), target)))];
+      const [from, to] = [path, relative(root, resolve(root, dirname(path), target))].map((file) =>
+        drawnAs(roomOf(file)),
+      );
       if (from !== null && to !== null && from !== to) edges.add(`${from} --> ${to}`);
     }
   }

@@ -1,33 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LEVELS, roomOf } from './levels.ts';
 
 const root = resolve(import.meta.dirname, '..');
-
-/**
- * The rooms, from the bottom to the top. A file may import its own room and the rooms on lower levels, types included;
- * rooms on one level never import each other. What crosses between them is passed by `app.ts`, in domain types.
- */
-const LEVELS = [
-  ['src/errors'],
-  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
-  ['src/config', 'src/store'],
-  [
-    'src/store/sqlite',
-    'src/store/postgres',
-    'src/receiver',
-    'src/routing',
-    'src/delivery',
-    'src/discord',
-    'src/upstream',
-    'src/metrics',
-  ],
-  ['commands', 'src/upkeep', 'src/work-time'],
-  ['src/command-services', 'src/operator'],
-  ['src/app'],
-  ['src/main'],
-  ['src/ledgerbell'],
-];
 
 /** Rooms beside the bot: they see the domain's rules and each other as listed, and the bot never imports them. */
 const BESIDE: Record<string, string[]> = {
@@ -40,13 +16,6 @@ const sources = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => join(folder, name)),
 );
-
-function roomOf(path: string): string {
-  const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
-  if (top !== 'src') return top;
-  // The port is one room, each engine another.
-  return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
-}
 
 function importsOf(path: string): string[] {
   const text = readFileSync(join(root, path), 'utf8');

@@ -1,0 +1,32 @@
+/**
+ * The rooms, from the bottom to the top. A file may import its own room and the rooms on lower levels, types included;
+ * rooms on one level never import each other. What crosses between them is passed by `app.ts`, in domain types.
+ */
+export const LEVELS = [
+  ['src/errors'],
+  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
+  ['src/config', 'src/store'],
+  [
+    'src/store/sqlite',
+    'src/store/postgres',
+    'src/receiver',
+    'src/routing',
+    'src/delivery',
+    'src/discord',
+    'src/upstream',
+    'src/metrics',
+  ],
+  ['commands', 'src/upkeep', 'src/work-time'],
+  ['src/command-services', 'src/operator'],
+  ['src/app'],
+  ['src/main'],
+  ['src/ledgerbell'],
+];
+
+/** Returns the room of a file. */
+export function roomOf(path: string): string {
+  const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
+  if (top !== 'src') return top;
+  // The port is one room, each engine another.
+  return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
+}
