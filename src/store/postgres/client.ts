@@ -26,10 +26,11 @@ export async function openPostgresStore(url: string, { onProgress }: Progress = 
 /** The same for one of several processes. */
 export async function openSharedStore(
   url: string,
-  { onProgress, ...options }: Progress & Omit<LeadershipOptions, 'config' | 'takingWrites' | 'onBack'>,
+  { onProgress, ...options }: Progress & Omit<LeadershipOptions, 'config' | 'takingWrites' | 'onAway' | 'onBack'>,
 ): Promise<SharedStore> {
   const connection = await open(url, { onProgress });
-  const given = { config: clientConfig(url), takingWrites: TAKING_WRITES, onBack: connection.renew };
+  const { doubt: onAway, renew: onBack } = connection;
+  const given = { config: clientConfig(url), takingWrites: TAKING_WRITES, onAway, onBack };
   const leadership = createLeadership({ ...options, ...given });
   return {
     ...toStore(connection),

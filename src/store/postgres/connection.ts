@@ -34,9 +34,11 @@ export interface Connection {
   receiveMs(): number;
   /** The same connections for the process that works: what it writes fails once another one was elected. */
   during(term: Term): Connection;
+  /** Uses no connection again that was made until now: the server is away, or the network has forgotten them. */
+  doubt(): void;
   /**
-   * Gives up every connection made until now, for when the server was away: those that it or the network forgot would
-   * hold calls up until their time-outs. Calls that wait for a response fail.
+   * The server responds on another connection: calls that still wait on one that is in doubt fail now, and not only when
+   * their time-outs have passed.
    */
   renew(): void;
   close(): Promise<void>;
@@ -78,6 +80,7 @@ export function connect(url: string): Connection {
     receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)).then(wrote),
     receiveMs: durations.last,
     during: open,
+    doubt: clients.doubt,
     renew: clients.renew,
     async close() {
       await Promise.all([receiving, writing, reading].map(({ pool }) => pool.end()));
@@ -112,11 +115,11 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
 
 type Clients = ReturnType<typeof createClients>;
 
-/** The open connections of several pools; which of them work, and which were given up. */
+/** The open connections of several pools; which of them work, and which are in doubt. */
 function createClients() {
   const present = new Set<pg.PoolClient>();
   const working = new Set<pg.PoolClient>();
-  const givenUp = new WeakSet<pg.PoolClient>();
+  const doubted = new WeakSet<pg.PoolClient>();
   return {
     follow(pool: pg.Pool): void {
       pool.on('connect', (client) => present.add(client));
@@ -125,7 +128,7 @@ function createClients() {
     async take(pool: pg.Pool): Promise<pg.PoolClient> {
       for (;;) {
         const client = await pool.connect();
-        if (!givenUp.has(client)) {
+        if (!doubted.has(client)) {
           working.add(client);
           return client;
         }
@@ -137,9 +140,11 @@ function createClients() {
       working.delete(client);
       client.release(isBroken);
     },
+    doubt(): void {
+      for (const client of present) doubted.add(client);
+    },
     renew(): void {
-      for (const client of present) givenUp.add(client);
-      for (const client of working) void client.end();
+      for (const client of working) if (doubted.has(client)) void client.end();
     },
   };
 }

@@ -50,6 +50,8 @@ export interface LeadershipOptions {
   /** Milliseconds that really passed, since any moment. */
   elapsed(): number;
   log: ElectionLog;
+  /** The database cannot be reached. */
+  onAway(): void;
   /** The database can be reached again after a fault. */
   onBack(): void;
 }
@@ -82,12 +84,12 @@ export interface Leadership {
 
 /** Takes part in the elections of the one process that works. */
 export function createLeadership(options: LeadershipOptions): Leadership {
-  const { config, clock, log, takingWrites, onBack } = options;
+  const { config, clock, log, takingWrites, onAway, onBack } = options;
   const holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   const lease = createLease(options, LEASE_MS, () => end('the election was not proved in time'));
   const looks = repeat(clock, look, () => (term && !link.isOpen() ? SOON_MS : LOOK_MS));
   const onNotice = (notice: string) => (notice === FREE ? looks.now() : listener?.onNotice(notice));
-  const link = createLink({ config, clock, log, holder, onNotice, onEnd: looks.now, onBack });
+  const link = createLink({ config, clock, log, holder, onNotice, onEnd: looks.now, onAway, onBack });
   const work = createElectedWork({ clock, log, holder, onFailed: () => end('its work could not begin') });
   let listener: ElectionListener | null = null;
   let term: Term | null = null;

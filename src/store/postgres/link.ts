@@ -15,12 +15,14 @@ export interface LinkOptions {
   onNotice(notice: string): void;
   /** The session broke. */
   onEnd(): void;
+  /** The database cannot be reached. */
+  onAway(): void;
   /** The database can be reached again after a fault. */
   onBack(): void;
 }
 
 /** Creates the link of one process to the others: a session, opened again after it broke, and the notices for it. */
-export function createLink({ config, clock, log, holder, onNotice, onEnd, onBack }: LinkOptions) {
+export function createLink({ config, clock, log, holder, onNotice, onEnd, onAway, onBack }: LinkOptions) {
   let session: Session | null = null;
   let isAway = false;
   const notices = new Set<string>();
@@ -71,8 +73,10 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd, onBack
     /** The session could not be opened or used. */
     failed(reason: string): void {
       drop();
-      if (!isAway) log.warn({ election: { holder }, reason }, 'election: the database cannot be reached');
+      if (isAway) return;
       isAway = true;
+      log.warn({ election: { holder }, reason }, 'election: the database cannot be reached');
+      onAway();
     },
     /** Frees the session's locks, sends this notice, and ends the session. */
     async close(notice: string): Promise<void> {

@@ -77,8 +77,17 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
 
     cable.forget();
     const waiting = codeOf(store.quarantine.sizes());
+    await until('the fault is noticed', () => said.length > 0);
+    // What is called from now on goes over a new connection, and may go on.
+    const holder = new pg.Client(url.replace(String(cable.port), String(server.port)));
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query('BEGIN; LOCK TABLE quarantine');
+    const later = codeOf(store.quarantine.list());
     await until('the database responds again', () => said.at(-1) === 'election: the database responds again');
     expect(await waiting).toBe('POSTGRES_UNREACHABLE');
+    await holder.query('ROLLBACK');
+    expect(await later).toBe('none');
     expect(await store.quarantine.sizes()).toEqual([]);
     expect(await deliver(store)).toHaveLength(1);
     expect(said).toEqual(['election: the database cannot be reached', 'election: the database responds again']);

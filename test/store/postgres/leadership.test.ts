@@ -38,6 +38,7 @@ async function processes() {
       clock: systemClock,
       elapsed: () => performance.now(),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      onAway: () => undefined,
       onBack: () => undefined,
     });
     let isClosed = false;
