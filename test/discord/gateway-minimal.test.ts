@@ -5,9 +5,9 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
 import { until } from '../until.ts';
+import { QUIET } from './gateway-options.ts';
 
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
@@ -121,21 +121,13 @@ beforeEach(async () => {
 });
 async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions<CommandServices>> = {}) {
   const started = startGateway({
+    ...QUIET,
     token: 'any.token.works',
     apiUrl,
     commands: async () => commands,
     services: world.services,
     settingsOf: world.store.guilds.settings,
     now: world.services.now,
-    log: (await import('pino')).default({ level: 'silent' }),
-    onAccessChange: () => {},
-    onChannelRemoved: () => {},
-    onGuildRemoved: () => {},
-    onGuilds: () => {},
-    onGuildUsed: () => {},
-    onToken: () => {},
-    after: systemClock.after,
-    identified: { last: async () => null, note: async () => {} },
     random: Math.random,
     ...options,
   });

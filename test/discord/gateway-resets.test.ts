@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import pino from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { startGateway } from '../../src/discord/gateway.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { until } from '../until.ts';
+import { QUIET } from './gateway-options.ts';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -67,22 +66,11 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
   });
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   const gateway = startGateway({
+    ...QUIET,
     token: 'OQ.relay.relay',
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     commands: async () => [],
     services: {},
-    settingsOf: () => Promise.reject(new Error('Nobody uses a command here.')),
-    now: Date.now,
-    log: pino({ level: 'silent' }),
-    onAccessChange: () => {},
-    onChannelRemoved: () => {},
-    onGuildRemoved: () => {},
-    onGuilds: () => {},
-    onGuildUsed: () => {},
-    onToken: () => {},
-    after: systemClock.after,
-    identified: { last: async () => null, note: async () => {} },
-    random: () => 0,
   });
   onTestFinished(async () => {
     await gateway.close();

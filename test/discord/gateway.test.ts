@@ -12,8 +12,8 @@ import {
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { until } from '../until.ts';
+import { QUIET } from './gateway-options.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
 
@@ -34,22 +34,17 @@ function start(discord: Discord, options: Partial<GatewayOptions<CommandServices
   const changes: unknown[][] = [];
   const logged: Logged[] = [];
   const gateway = startGateway({
+    ...QUIET,
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands: async () => commands,
     services: {} as CommandServices,
-    settingsOf: () => Promise.reject(new Error('Nobody uses a command here.')),
-    now: Date.now,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onAccessChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
     onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
     onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
     onGuildUsed: (...used) => void changes.push(['guild used', ...used]),
-    onToken: () => {},
-    after: systemClock.after,
-    identified: { last: async () => null, note: async () => {} },
-    random: () => 0,
     ...options,
   });
   onTestFinished(() => gateway.close());
