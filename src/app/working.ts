@@ -5,7 +5,7 @@ import { createCommandServices } from '../command-services.ts';
 import { relabel } from '../delivery/relabel.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { receiverPaths } from '../receiver/paths.ts';
-import { watchOpenResponses } from '../routing/open-responses.ts';
+import { watchResponses } from '../routing/responses.ts';
 import { startRouter } from '../routing/route.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
@@ -77,12 +77,12 @@ function startRouting(
   { acks, admission, quotas, quarantine }: Receiving,
   { deliverer }: Sending,
 ) {
-  const responses = shared && watchOpenResponses(store, acks, elapsed);
+  const responses = watchResponses(store, acks, elapsed);
   return startRouter({
-    store: responses ? { ...store, inbox: { ...store.inbox, next: responses.next } } : store,
+    store: { ...store, inbox: { ...store.inbox, next: responses.next } },
     now,
     log,
-    ackedAt: (responses ?? acks).ackedAt,
+    ackedAt: responses.ackedAt,
     isShared: shared !== null,
     isReceiverBusy: admission.isBusy,
     operatorProject: projects.operatorId,
@@ -91,7 +91,7 @@ function startRouting(
     onAlerts: deliverer.alertsStored,
     onRouted({ ids, bodies, quarantined }) {
       acks.forget(ids);
-      responses?.forget(ids);
+      responses.forget(ids);
       quotas.routed(bodies);
       counts.routed += ids.length;
       if (quarantined > 0) void quarantine.measure();

@@ -29,6 +29,7 @@ export interface SharedAcks {
 export function createAcks(shared?: SharedAcks) {
   const responses = new Map<number, PendingResponse>();
   const ended: EndedResponse[] = [];
+  const storing = new Set<Promise<unknown>>();
   let isRecording = false;
 
   function recordSoon(ms: number): void {
@@ -60,6 +61,16 @@ export function createAcks(shared?: SharedAcks) {
       if (!shared) return;
       ended.push({ id, answeredAt });
       recordSoon(COLLECT_MS);
+    },
+    /** Deliveries are being stored; when that is done, their responses are tracked. */
+    storing(done: Promise<unknown>): void {
+      storing.add(done);
+      const end = () => void storing.delete(done);
+      done.then(end, end);
+    },
+    /** Resolves once the response to every delivery that the inbox shows now is tracked. */
+    async tracked(): Promise<void> {
+      await Promise.allSettled(storing);
     },
     /** Remembers the response to a stored delivery until it is routed. */
     track(id: number, response: PendingResponse): void {

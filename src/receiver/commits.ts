@@ -1,6 +1,7 @@
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Acks } from './acks.ts';
+import type { Ticket } from './admission.ts';
 import type { Quotas } from './quotas.ts';
 import type { StorageFault } from './storage-fault.ts';
 import type { WaitingBodies, WaitingBody } from './waiting-bodies.ts';
@@ -43,6 +44,7 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     try {
       while (!waiting.isEmpty()) {
         const committing = commit(refuseLate(waiting.take(MAX_IN_COMMIT)));
+        acks.storing(committing);
         respond(stored);
         stored = await committing;
       }
@@ -82,18 +84,21 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     if (ids === null) return [];
     count++;
     fault.stored();
-    return group.map((one, index) => ({ ...one, row: { ...rows[index]!, id: ids[index]! } }));
+    const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, id: ids[index]! } }));
+    for (const { ticket, row } of stored) track(ticket, row.id);
+    return stored;
+  }
+
+  function track(ticket: Ticket, id: number): void {
+    ticket.id = id;
+    acks.track(id, ticket);
+    // The request was already refused.
+    if (ticket.isOver) acks.ended(id, ticket.answeredAt);
   }
 
   function respond(stored: StoredBody[]): void {
     if (stored.length === 0) return;
-    for (const { ticket, row, onResult } of stored) {
-      ticket.id = row.id;
-      acks.track(ticket.id, ticket);
-      // The request was already refused.
-      if (ticket.isOver) acks.ended(ticket.id, ticket.answeredAt);
-      onResult('stored');
-    }
+    for (const { onResult } of stored) onResult('stored');
     quotas.stored(stored.map(({ row: { scope, body } }) => ({ scope, bytes: body.length })));
     onStored(stored.map(({ row }) => ({ ...row, body: row.body.toString() })));
   }

@@ -17,13 +17,22 @@ let contextReads = 0;
 const looks: number[] = [];
 let isLocked = false;
 let isSendingHeld = false;
+let beforeAppendResolves = async () => {};
 let beforeContextResolves = () => {};
 let beforeCommitResolves = async () => {};
 
 /** The real store, with a look at what the router and the deliverer do in it. */
-function observed({ routing, outbox, ...store }: Store): Store {
+function observed({ inbox, routing, outbox, ...store }: Store): Store {
   return {
     ...store,
+    inbox: {
+      ...inbox,
+      async append(deliveries) {
+        const ids = await inbox.append(deliveries);
+        await beforeAppendResolves();
+        return ids;
+      },
+    },
     routing: {
       async context(queries, now) {
         const read = await routing.context(queries, now);
@@ -57,6 +66,7 @@ beforeEach(async () => {
   for (const list of [committed, claimed, looks]) list.length = 0;
   contextReads = 0;
   isLocked = isSendingHeld = false;
+  beforeAppendResolves = async () => {};
   beforeContextResolves = () => {};
   beforeCommitResolves = async () => {};
   const elapsed = () => {
@@ -119,6 +129,27 @@ describe('the router', () => {
     first.end(null);
     await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
     expect(await bot.store.inbox.next(1)).toEqual([]);
+  });
+
+  it('decides nothing about a delivery that it can read before the receiver knows that it is stored', async () => {
+    let isStored = false;
+    const known = Promise.withResolvers<void>();
+    beforeAppendResolves = () => {
+      isStored = true;
+      return known.promise;
+    };
+    const delivered = deliver(1, 1);
+    await until('the deliveries are in the inbox', () => isStored);
+    for (let n = 0; n < 5; n++) {
+      bot.clock.advance(60_000);
+      await bot.store.inbox.next(0);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([contextReads, routed()]).toEqual([0, []]);
+
+    known.resolve();
+    const [first, second] = await delivered;
+    await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
   });
 
   it('routes deliveries in order, up to the first one whose response is pending', async () => {

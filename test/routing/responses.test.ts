@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InboxRow } from '../../src/domain/inbox.ts';
-import { watchOpenResponses } from '../../src/routing/open-responses.ts';
+import { watchResponses } from '../../src/routing/responses.ts';
 
 /** The responses to rows of other processes; `own` are the deliveries of this one. */
 function open(own: Record<number, number | null | undefined> = {}) {
@@ -8,7 +8,11 @@ function open(own: Record<number, number | null | undefined> = {}) {
   const time = { passed: 0 };
   const inbox = { next: async () => rows } as never;
   const has = (id: number) => id in own;
-  const responses = watchOpenResponses({ inbox }, { has, ackedAt: (id) => own[id] }, () => time.passed);
+  const responses = watchResponses(
+    { inbox },
+    { has, ackedAt: (id) => own[id], tracked: async () => undefined },
+    () => time.passed,
+  );
   const read = async (...found: Partial<InboxRow>[]) => {
     rows.splice(0, rows.length, ...found.map((row) => ({ scope: 0, receivedAt: 0, body: '', id: 1, ...row })));
     await responses.next(9);

@@ -8,15 +8,19 @@ import type { Store } from '../store/store.ts';
  */
 const LOST_MS = 5 * SECOND;
 
+/** What this process knows about the responses to deliveries that it received. */
+interface OwnResponses {
+  has(id: number): boolean;
+  ackedAt(id: number): number | null | undefined;
+  /** Resolves once it knows of every delivery that the inbox shows now. */
+  tracked(): Promise<void>;
+}
+
 /**
- * Knows how the responses to other processes' deliveries ended, from the rows that were read. `own` knows about those that
- * this process received; `elapsed`: milliseconds that really passed.
+ * Knows how the responses to all deliveries ended: to those of other processes from the rows that were read. `elapsed`:
+ * milliseconds that really passed.
  */
-export function watchOpenResponses(
-  { inbox }: Pick<Store, 'inbox'>,
-  own: { has(id: number): boolean; ackedAt(id: number): number | null | undefined },
-  elapsed: () => number,
-) {
+export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponses, elapsed: () => number) {
   /** Since when each was seen to be open: clocks of machines disagree. */
   const openSince = new Map<number, number>();
 
@@ -29,6 +33,8 @@ export function watchOpenResponses(
     /** The inbox, as the router reads it. */
     async next(...args: Parameters<Store['inbox']['next']>): Promise<InboxRow[]> {
       const rows = await inbox.next(...args);
+      // A delivery may be read before the receiver knows that it is stored.
+      await own.tracked();
       for (const row of rows) note(row);
       return rows;
     },
