@@ -2,8 +2,8 @@ import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
 import type { GuildHold, SendingPause } from '../src/domain/hold.ts';
 import type { GuildOverview } from '../src/domain/overview.ts';
-import { SILENCE_RULE, type Silence } from '../src/domain/silence.ts';
-import type { Subscription } from '../src/domain/subscription.ts';
+import type { Silence } from '../src/domain/silence.ts';
+import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
@@ -42,7 +42,7 @@ export const status = {
     const [overview, subscriptions, silent, error, access] = await Promise.all([
       metrics.guild(guildId),
       context.subscriptions.list(guildId),
-      silence.current(guildId, SILENCE_RULE, now()),
+      silence.current(guildId, now()),
       lastRefused(guildId, context),
       context.projects.of(guildId),
     ]);
@@ -116,7 +116,7 @@ function alertFields(
 
 function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Needs): string {
   const paused = subscriptions.filter((one) => one.paused).length;
-  const muted = subscriptions.filter(({ mutedUntil }) => mutedUntil !== null && mutedUntil > now()).length;
+  const muted = subscriptions.filter((one) => isMuted(one, now())).length;
   return [
     t('status.subscriptionsOf', { count: subscriptions.length, most: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),

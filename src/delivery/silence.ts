@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
-import { SILENCE_RULE, type Silence } from '../domain/silence.ts';
+import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 
 /** Dependencies of the silence watch. `render` words all silences of one channel. */
@@ -24,7 +24,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
   async function check(): Promise<void> {
     const now = clock.now();
     try {
-      const byChannel = Map.groupBy(await store.silence.unreported(SILENCE_RULE, now), ({ channelId }) => channelId);
+      const byChannel = Map.groupBy(await store.silence.unreported(now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
         const language = await store.guilds.language(guildId);

@@ -1,6 +1,6 @@
 import type { AddressText } from './address.ts';
 import { isLure } from './guard.ts';
-import type { Asset, Perspective, Watcher } from './subscription.ts';
+import { type Asset, isMuted, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isZero, type Transfer } from './transfer.ts';
 
 /** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
@@ -49,7 +49,7 @@ interface Case {
 /** Each rule returns whether it hides the transfer. The first one that does is the reason. */
 const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ['paused', ({ subscription }) => subscription.paused],
-  ['muted', ({ subscription: { mutedUntil }, context }) => mutedUntil !== null && mutedUntil > context.now],
+  ['muted', ({ subscription, context }) => isMuted(subscription, context.now)],
   ['token-muted', ({ subscription, asset, context }) => !!asset && context.tokenMuted(subscription.guildId, asset)],
   ['direction', isOtherDirection],
   ['kind', ({ subscription, transfer }) => !isOfKind(subscription, transfer)],

@@ -1,19 +1,11 @@
 import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
+import { isMuted, type Subscription } from './subscription.ts';
 
-/** When the silence of a busy address is worth a notice. */
-export interface SilenceRule {
-  /** How many events make an address busy. */
-  events: number;
-  /** The longest average gap between the events of a busy address. */
-  gapMs: number;
-  /** It is silent after this many average gaps, but not before `leastMs`. */
-  gaps: number;
-  leastMs: number;
-}
-
-/** 20 events at most 2 hours apart make an address busy; it is silent after 12 gaps, but not before 6 hours. */
-export const SILENCE_RULE: SilenceRule = { events: 20, gapMs: 2 * HOUR, gaps: 12, leastMs: 6 * HOUR };
+/** What makes an address busy: at least so many `events`, on average at most `gapMs` apart. */
+export const BUSY = { events: 20, gapMs: 2 * HOUR };
+/** A busy address is silent after this many average gaps, but not before `leastMs`. */
+const SILENT = { gaps: 12, leastMs: 6 * HOUR };
 
 /** A busy address that has gone quiet. */
 export interface Silence {
@@ -22,6 +14,7 @@ export interface Silence {
   channelId: string;
   address: AddressText;
   label: string | null;
+  mutedUntil: Subscription['mutedUntil'];
   lastEventAt: number;
   /** The average gap between two events. */
   gapMs: number;
@@ -29,8 +22,14 @@ export interface Silence {
   feedAt: number | null;
 }
 
+/** Whether a busy address is silent now. */
+export const isSilent = ({ gapMs, lastEventAt }: Pick<Silence, 'gapMs' | 'lastEventAt'>, now: number): boolean =>
+  now - lastEventAt >= Math.max(SILENT.leastMs, SILENT.gaps * gapMs);
+
+/** Whether the silence of a busy address is worth a notice now. */
+export const deservesNotice = (busy: Omit<Silence, 'feedAt'>, now: number): boolean =>
+  isSilent(busy, now) && !isMuted(busy, now);
+
 /** Whether no address had an event: then the feed may be down, not just this address quiet. */
-export function isFeedSilent({ gapMs, feedAt }: Pick<Silence, 'gapMs' | 'feedAt'>, now: number): boolean {
-  const { gaps, leastMs } = SILENCE_RULE;
-  return feedAt === null || now - feedAt >= Math.max(leastMs, gaps * gapMs);
-}
+export const isFeedSilent = ({ gapMs, feedAt }: Pick<Silence, 'gapMs' | 'feedAt'>, now: number): boolean =>
+  feedAt === null || isSilent({ gapMs, lastEventAt: feedAt }, now);

@@ -86,6 +86,10 @@ export interface Subscription {
   style: AlertStyle | null;
 }
 
+/** Whether a subscription is muted now. */
+export const isMuted = ({ mutedUntil }: Pick<Subscription, 'mutedUntil'>, now: number): boolean =>
+  mutedUntil !== null && mutedUntil > now;
+
 /** The fields that decide about a transfer. */
 export type Watcher = Pick<
   Subscription,

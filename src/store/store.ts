@@ -12,7 +12,7 @@ import type { RecentQuery, RecentTransfers } from '../domain/rehearsal.ts';
 import type { ErasureCursor, RetentionCursor, UnmatchedCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Hold } from '../domain/schedule.ts';
-import type { Silence, SilenceRule } from '../domain/silence.ts';
+import type { Silence } from '../domain/silence.ts';
 import type {
   Asset,
   ImportLimits,
@@ -327,9 +327,9 @@ export interface History {
 /** Busy addresses that have gone quiet, as of the latest count of events. */
 export interface Silences {
   /** A guild's silent addresses, whether muted or not, the longest silence first. */
-  current(guildId: string, rule: SilenceRule, now: number): Promise<Silence[]>;
+  current(guildId: string, now: number): Promise<Silence[]>;
   /** Every guild's silences that somebody wants a notice of, that are not muted and were not reported. */
-  unreported(rule: SilenceRule, now: number): Promise<Silence[]>;
+  unreported(now: number): Promise<Silence[]>;
   /** Freezes a notice about these subscriptions. False if all of them were reported since their last event. */
   report(notice: Notice, subscriptions: number[]): Promise<boolean>;
 }

@@ -2,7 +2,6 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { watchSilence } from '../../src/delivery/silence.ts';
 import { renderSilence } from '../../src/discord/notice.ts';
-import { SILENCE_RULE } from '../../src/domain/silence.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const HOUR = 3_600_000;
@@ -38,18 +37,18 @@ it('reports a quiet address once in the channels that asked for it, and again af
   await hours(21, {});
   await hours(10);
   expect(notices(ALERTS)).toEqual([]);
-  expect(await pipeline.store.silence.current(HARBOR, SILENCE_RULE, pipeline.clock.now())).toEqual([]);
+  expect(await pipeline.store.silence.current(HARBOR, pipeline.clock.now())).toEqual([]);
   await hours(30);
   expect(notices(ALERTS)).toHaveLength(1);
   expect(notices(ALERTS)[0]!.title).toMatch(/No events are arriving/);
   expect(notices(ALERTS)[0]!.text).toMatch(/\*\*Treasury\*\*.*about every 1 hr.*\/setup check/);
   expect(notices(WHALES)).toEqual([]);
-  const silent = await pipeline.store.silence.current(HARBOR, SILENCE_RULE, pipeline.clock.now());
+  const silent = await pipeline.store.silence.current(HARBOR, pipeline.clock.now());
   expect(silent.map(({ channelId }) => channelId).sort()).toEqual([ALERTS, WHALES].sort());
 
   // Sixty hours of silence are a long gap too: it takes events again until an hour is the usual one.
   await hours(12, {});
-  expect(await pipeline.store.silence.current(HARBOR, SILENCE_RULE, pipeline.clock.now())).toEqual([]);
+  expect(await pipeline.store.silence.current(HARBOR, pipeline.clock.now())).toEqual([]);
   await hours(40);
   expect(notices(ALERTS)).toHaveLength(2);
 });

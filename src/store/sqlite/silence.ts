@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
-import type { Silence, SilenceRule } from '../../domain/silence.ts';
+import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
 import { LABEL_OF_SUBSCRIPTION } from '../rows.ts';
 import { noticeWriter } from './notices.ts';
 import { scopeLookUp } from './projects.ts';
@@ -19,33 +19,34 @@ export function silenceTable(db: Database) {
   return { report: (notice: Notice, subscriptions: number[]): boolean => report.immediate(notice, subscriptions) };
 }
 
+type Busy = Omit<Silence, 'feedAt'>;
+
 /** Finds busy addresses that have gone quiet. */
 export function silenceReader(db: Database) {
-  const silent = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
-       last_event_at AS lastEventAt, gap_ms AS gapMs
+  const busy = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
+       muted_until AS mutedUntil, last_event_at AS lastEventAt, gap_ms AS gapMs
      FROM activity_stats JOIN subscriptions ON id = subscription_id
-     WHERE paused = 0 AND events >= @events AND gap_ms <= @gapMs
-       AND @now - last_event_at >= max(@leastMs, @gaps * gap_ms)`;
-  const ofGuild = db.prepare<SilenceRule & { guildId: string; now: number }, Omit<Silence, 'feedAt'>>(
-    `${silent} AND guild_id = @guildId ORDER BY last_event_at`,
+     WHERE paused = 0 AND events >= @events AND gap_ms <= @gapMs`;
+  const ofGuild = db.prepare<typeof BUSY & { guildId: string }, Busy>(
+    `${busy} AND guild_id = @guildId ORDER BY last_event_at`,
   );
-  const unreported = db.prepare<SilenceRule & { now: number }, Omit<Silence, 'feedAt'>>(
-    `${silent} AND watch_silence = 1 AND silence_reported_at IS NULL AND coalesce(muted_until, 0) <= @now ORDER BY id`,
+  const unreported = db.prepare<typeof BUSY, Busy>(
+    `${busy} AND watch_silence = 1 AND silence_reported_at IS NULL ORDER BY id`,
   );
   const scopeOf = scopeLookUp(db);
   const feedAt = db
     .prepare<[number], number>('SELECT seen_at FROM transfers WHERE scope = ? ORDER BY seen_at DESC LIMIT 1')
     .pluck();
 
-  function withFeed(silences: Omit<Silence, 'feedAt'>[]): Silence[] {
+  function withFeed(silences: Busy[]): Silence[] {
     const guildIds = new Set(silences.map(({ guildId }) => guildId));
     const feeds = new Map([...guildIds].map((guildId) => [guildId, feedAt.get(scopeOf(guildId)) ?? null]));
     return silences.map((silence) => ({ ...silence, feedAt: feeds.get(silence.guildId)! }));
   }
 
   return {
-    current: (guildId: string, rule: SilenceRule, now: number): Silence[] =>
-      withFeed(ofGuild.all({ ...rule, guildId, now })),
-    unreported: (rule: SilenceRule, now: number): Silence[] => withFeed(unreported.all({ ...rule, now })),
+    current: (guildId: string, now: number): Silence[] =>
+      withFeed(ofGuild.all({ ...BUSY, guildId }).filter((one) => isSilent(one, now))),
+    unreported: (now: number): Silence[] => withFeed(unreported.all(BUSY).filter((one) => deservesNotice(one, now))),
   };
 }

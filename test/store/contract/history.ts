@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { REASONS } from '../../../src/domain/match.ts';
-import { SILENCE_RULE } from '../../../src/domain/silence.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   ADA,
@@ -236,7 +235,7 @@ export function historyContract(open: OpenEmpty): void {
       await watch(store, 8, {}, { guildId: OTHER_GUILD, channelId: '9' });
       const paused = await watch(store, 9);
       await store.subscriptions.change(GUILD, paused, { paused: true });
-      expect(idsOf(await store.silence.current(GUILD, SILENCE_RULE, NOW))).toEqual([longest, quiet, slow]);
+      expect(idsOf(await store.silence.current(GUILD, NOW))).toEqual([longest, quiet, slow]);
     });
 
     it('returns the silences to report: wanted, not muted, and not reported before', async () => {
@@ -249,10 +248,10 @@ export function historyContract(open: OpenEmpty): void {
       const [muted, over] = [await watch(store, 4), await watch(store, 5)];
       await store.subscriptions.mute(GUILD, [muted], NOW + 1);
       await store.subscriptions.mute(GUILD, [over], NOW);
-      expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW)).sort()).toEqual([first, elsewhere, over]);
+      expect(idsOf(await store.silence.unreported(NOW)).sort()).toEqual([first, elsewhere, over]);
       expect(await store.silence.report(notice(), [first, over])).toBe(true);
       expect(await store.silence.report(notice(), [first, over])).toBe(false);
-      expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW))).toEqual([elsewhere]);
+      expect(idsOf(await store.silence.unreported(NOW))).toEqual([elsewhere]);
       expect((await store.outbox.channelsWithWork()).map(({ channelId }) => channelId)).toEqual([CHANNEL]);
     });
 
@@ -262,7 +261,7 @@ export function historyContract(open: OpenEmpty): void {
       const scope = await store.projects.save(project, 'token', ADA, NOW);
       await watch(store, 1);
       await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
-      const feeds = async () => (await store.silence.unreported(SILENCE_RULE, NOW)).map(({ feedAt }) => feedAt);
+      const feeds = async () => (await store.silence.unreported(NOW)).map(({ feedAt }) => feedAt);
       expect(await feeds()).toEqual([null, null]);
       await store.routing.commit(
         routed({

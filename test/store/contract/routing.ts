@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SILENCE_RULE } from '../../../src/domain/silence.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
@@ -82,11 +81,11 @@ export function routingContract(open: OpenEmpty): void {
       const stats = { subscription, events: 20, lastEventAt: NOW, gapMs: HOUR };
       await store.routing.commit(routed({ stats: [stats] }));
       const later = NOW + 100 * HOUR;
-      expect(await store.silence.unreported(SILENCE_RULE, later)).toMatchObject([{ address: TREASURY }]);
+      expect(await store.silence.unreported(later)).toMatchObject([{ address: TREASURY }]);
       expect(await store.silence.report(notice({ now: later }), [subscription])).toBe(true);
-      expect(await store.silence.unreported(SILENCE_RULE, later)).toEqual([]);
+      expect(await store.silence.unreported(later)).toEqual([]);
       await store.routing.commit(routed({ stats: [{ ...stats, events: 21, lastEventAt: later }] }));
-      expect(await store.silence.unreported(SILENCE_RULE, later + 100 * HOUR)).toHaveLength(1);
+      expect(await store.silence.unreported(later + 100 * HOUR)).toHaveLength(1);
     });
 
     it('ignores the activity stats of a subscription that was removed meanwhile', async () => {
