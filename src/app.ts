@@ -116,10 +116,10 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
       store: data.store,
       intake: receiver.intake,
       get deliverer() {
-        return work.present()!.deliverer;
+        return work.expected().deliverer;
       },
       get services() {
-        return work.present()!.services;
+        return work.expected().services;
       },
     },
     close() {

@@ -34,6 +34,11 @@ export function createWork(parts: Parts) {
   return {
     /** What works now; null: nothing does. */
     present: (): Working | null => present,
+    /** What works now, in a process that is known to work. */
+    expected(): Working {
+      if (present === null) throw new Error('This process does not work now: another one on its database does.');
+      return present;
+    },
     role: (): Role => (present ? 'working' : parts.config.ROLES.includes('work') ? 'standby' : 'receiving'),
     /** These were stored just now, or a response ended. */
     wake: (stored?: InboxRow[]): void => present?.router.wake(stored),

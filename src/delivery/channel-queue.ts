@@ -49,7 +49,7 @@ export function createChannelQueue({ channels, priority, budgets }: QueueOptions
     /** A channel got a slot; it moves to the back of the queue. */
     began(id: string): void {
       const channel = channels.moveToBack(id);
-      Object.assign(channel, { busy: true, dirty: false, done: false, alerts: 0 });
+      channels.change(id, { busy: true, dirty: false, done: false, alerts: 0 });
       if (channel.guildId !== null) slotTaken(channel.guildId);
     },
     /** What the store knows about a channel that an alert named first. */
@@ -63,7 +63,7 @@ export function createChannelQueue({ channels, priority, budgets }: QueueOptions
       const channel = channels.get(id);
       if (channel.guildId !== null) budgets.ended(channel.guildId, now);
       if (channel.done && !channel.dirty) channels.forget(id);
-      else Object.assign(channel, { busy: false, queuedAt: now });
+      else channels.change(id, { busy: false, queuedAt: now });
     },
   };
 }

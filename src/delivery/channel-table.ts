@@ -46,15 +46,15 @@ export function createChannelTable() {
   /** A channel is forgotten when it has nothing more to send, its guild is not. */
   const guildOf = new Map<string, string>();
   return {
-    all: () => channels.values(),
-    ofGuild: (guildId: string): Entry[] =>
+    all: (): Iterable<Channel> => channels.values(),
+    ofGuild: (guildId: string): Channel[] =>
       channels
         .values()
         .filter((one) => one.guildId === guildId)
         .toArray(),
-    find: (id: string): Entry | undefined => channels.get(id),
+    find: (id: string): Channel | undefined => channels.get(id),
     /** A channel that is in the table. */
-    get: (id: string): Entry => channels.get(id)!,
+    get: (id: string): Channel => channels.get(id)!,
     setGuild: (id: string, guildId: string): void => void guildOf.set(id, guildId),
     /** A channel has one more alert, or it was `found` to have some. */
     add(id: string, now: number, found: FoundChannel | null): void {
@@ -78,7 +78,7 @@ export function createChannelTable() {
     retryParked(guildId: string): void {
       for (const channel of channels.values()) if (channel.guildId === guildId && channel.parked) channel.dueAt = 0;
     },
-    moveToBack(id: string): Entry {
+    moveToBack(id: string): Channel {
       const channel = channels.get(id)!;
       channels.delete(id);
       channels.set(id, channel);

@@ -1,4 +1,5 @@
 import type { AlertTarget } from '../domain/alert.ts';
+import type { GuildShare } from '../domain/channel.ts';
 import type { SendingPause } from '../domain/hold.ts';
 import { createOutcomes, type OutcomesOptions } from './apply-outcome.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -22,24 +23,9 @@ export function startDeliverer(options: DelivererOptions) {
   const { workedSince = (ms: number) => clock.now() - ms } = options;
   const rateLimit = createRateLimit(clock);
   const scheduler = createScheduler();
-  const dispatcher = createDispatcher({
-    scheduler,
-    rateLimit,
-    clock,
-    log,
-    serve: (channel, slot): Promise<void> => serve(channel, slot),
-  });
-  const { wake, isClosing } = dispatcher;
-  const membership = createMembership({
-    store,
-    clock,
-    log,
-    isClosing,
-    retry(guildIds, channelId) {
-      for (const guildId of guildIds) scheduler.guildChanged(guildId, clock.now(), channelId);
-      wake();
-    },
-  });
+  let isClosed = false;
+  const isClosing = () => isClosed;
+  const membership = createMembership({ store, clock, log, isClosing });
   const outcomes = createOutcomes({
     store,
     clock,
@@ -51,11 +37,25 @@ export function startDeliverer(options: DelivererOptions) {
     renderParked,
   });
   const serve = createServe(options, { scheduler, membership, outcomes, send: createSend(options) });
+  const { wake, idle, close } = createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing });
   const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });
 
   /** These channels have new alerts, named once for each, after this many events; they are stored already. */
   function alertsStored(targets: readonly AlertTarget[], events = 0): void {
     scheduler.arrived(targets, events, clock.now());
+    wake();
+  }
+
+  /** Permissions or channels of a guild changed; `channelId`: the channel that changed, if that is known. */
+  function guildChanged(guildId: string, channelId?: string): void {
+    membership.returned(guildId);
+    scheduler.guildChanged(guildId, clock.now(), channelId);
+    wake();
+  }
+
+  /** The bot is in exactly these guilds of a share. */
+  async function guildsSynced(guildIds: readonly string[], share: GuildShare): Promise<void> {
+    for (const guildId of await membership.synced(guildIds, share)) scheduler.guildChanged(guildId, clock.now());
     wake();
   }
 
@@ -69,8 +69,8 @@ export function startDeliverer(options: DelivererOptions) {
     wake: (channelIds: readonly string[]): void => alertsStored(channelIds.map((channelId) => ({ channelId }))),
     guildRemoved: membership.removed,
     channelRemoved: (channelId: string): void => void membership.channelRemoved(channelId),
-    guildChanged: membership.changed,
-    guildsSynced: membership.synced,
+    guildChanged,
+    guildsSynced,
     guildUsed: membership.used,
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
     tokenChecked: rateLimit.tokenChecked,
@@ -82,7 +82,11 @@ export function startDeliverer(options: DelivererOptions) {
       const pause = rateLimit.pause();
       return [...(pause ? [{ channelId: null, ...pause }] : []), ...scheduler.pauses(guildId, clock.now())];
     },
-    idle: dispatcher.idle,
-    close: dispatcher.close,
+    idle,
+    /** Lets what is in flight finish; the rest is frozen in the store. */
+    close(): Promise<void> {
+      isClosed = true;
+      return close();
+    },
   };
 }

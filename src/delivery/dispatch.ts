@@ -18,18 +18,19 @@ interface DispatcherOptions {
   clock: Clock;
   log: Logger;
   serve(channel: Channel, slot: RequestSlot): Promise<void>;
+  /** From then on nothing new begins. */
+  isClosing(): boolean;
 }
 
 /** Gives each channel its slot when the scheduler says so and the rate limit has room, and wakes when more is due. */
-export function createDispatcher({ scheduler, rateLimit, clock, log, serve }: DispatcherOptions) {
+export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing }: DispatcherOptions) {
   const inFlight = new Set<Promise<void>>();
   let cancelTimer = () => {};
-  let isClosing = false;
   let readAt = clock.now();
 
   function wake(): void {
     cancelTimer();
-    if (isClosing) return;
+    if (isClosing()) return;
     const now = clock.now();
     if (now < readAt) scheduler.setBack(readAt - now);
     readAt = now;
@@ -50,7 +51,7 @@ export function createDispatcher({ scheduler, rateLimit, clock, log, serve }: Di
     const work: Promise<void> = serve(channel, slot)
       .catch((error: unknown) => {
         scheduler.postponed(channel.id, clock.now() + STORE_PAUSE_MS);
-        if (!isClosing) log.error({ err: error, channel: channel.id }, 'delivery paused');
+        if (!isClosing()) log.error({ err: error, channel: channel.id }, 'delivery paused');
       })
       .finally(() => {
         slot.release();
@@ -64,14 +65,12 @@ export function createDispatcher({ scheduler, rateLimit, clock, log, serve }: Di
   return {
     /** Looks whose turn it is. */
     wake,
-    isClosing: () => isClosing,
     /** Resolves once nothing is in flight. */
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
     /** Lets what is in flight finish, for five seconds at most; the rest is frozen in the store. */
     async close(): Promise<void> {
-      isClosing = true;
       cancelTimer();
       await inTime(Promise.allSettled(inFlight), CLOSE_MS, clock);
     },

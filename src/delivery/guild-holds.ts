@@ -36,7 +36,7 @@ export function createGuildHolds({ channels, budgets }: { channels: ChannelTable
       const awaited = parked.find((one) => one.probe);
       const probe = parked.find(({ id }) => id === channelId) ?? awaited ?? parked[0];
       if (probe ? probe.probe && probe.dueAt <= probeAt : !budgets.isHeld(guildId)) return;
-      if (probe) Object.assign(probe, { probe: true, dueAt: Math.min(probe.dueAt, probeAt) });
+      if (probe) channels.change(probe.id, { probe: true, dueAt: Math.min(probe.dueAt, probeAt) });
       budgets.changeProbed(guildId, probeAt, now);
     },
   };

@@ -12,8 +12,6 @@ interface MembershipOptions {
   store: Pick<Store, 'channels'>;
   clock: Clock;
   log: Logger;
-  /** Tries parked channels of these guilds; `channelId`: the channel that changed, if that is known. */
-  retry(guildIds: readonly string[], channelId?: string): void;
   /** From then on the store may be closed; failures are expected. */
   isClosing(): boolean;
 }
@@ -22,7 +20,7 @@ interface MembershipOptions {
 export type Membership = ReturnType<typeof createMembership>;
 
 /** Tracks which guilds the bot was removed from: channels there are unreachable. */
-export function createMembership({ store: { channels }, clock, log, retry, isClosing }: MembershipOptions) {
+export function createMembership({ store: { channels }, clock, log, isClosing }: MembershipOptions) {
   const removedGuilds = new Set<string>();
   /** When it was stored that the bot is in a guild. */
   const storedAt = new Map<string, number>();
@@ -66,18 +64,17 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
         log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
       }
     },
-    /** Permissions or channels of a guild changed, so the bot is in it. */
-    changed(guildId: string, channelId?: string): void {
+    /** The bot is in a guild: its permissions or channels changed there. */
+    returned(guildId: string): void {
       removedGuilds.delete(guildId);
       const now = clock.now();
       if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= STORED_MS) {
         storedAt.set(guildId, now);
         record(channels.guildReturned(guildId), guildId);
       }
-      retry([guildId], channelId);
     },
-    /** The bot is in exactly these guilds of a share. */
-    async synced(guildIds: readonly string[], share: GuildShare): Promise<void> {
+    /** The bot is in exactly these guilds of a share; returns those that it was removed from before. */
+    async synced(guildIds: readonly string[], share: GuildShare): Promise<string[]> {
       try {
         const { gone, back } = await channels.syncGuilds(new Set(guildIds), share, clock.now());
         // A 403 there means the removal, not a missing permission.
@@ -85,9 +82,10 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
         for (const guildId of back) removedGuilds.delete(guildId);
         if (gone.length > 0)
           log.info({ guilds: gone }, 'the bot is no longer in these servers: their data is erased after 30 days');
-        retry(back);
+        return back;
       } catch (error) {
         if (!isClosing()) log.warn({ err: error }, 'cannot store which servers the bot is in');
+        return [];
       }
     },
     /** Somebody in a guild without the bot uses its commands. */

@@ -18,13 +18,11 @@ export function createSlotResults({ channels, budgets, edits }: SlotResultsOptio
     /** A channel claimed what it sends next; `alerts`: how many wait in total. */
     claimed(id: string, { alerts, isEdit }: { alerts: number; isEdit: boolean }): void {
       const channel = channels.get(id);
-      channel.alerts += alerts;
-      if (isEdit) channel.hasEditSlot = false;
+      channels.change(id, { alerts: channel.alerts + alerts, hasEditSlot: channel.hasEditSlot && !isEdit });
     },
     /** A message with this many alerts got a response. */
     answered(id: string, alerts: number): void {
-      const channel = channels.get(id);
-      channel.alerts = Math.max(0, channel.alerts - alerts);
+      channels.change(id, { alerts: Math.max(0, channels.get(id).alerts - alerts) });
     },
     /** A message was sent; `more`: the store may have more for the channel. */
     sent(id: string, more: boolean): void {
@@ -56,16 +54,20 @@ export function createSlotResults({ channels, budgets, edits }: SlotResultsOptio
       { until, edit, burst = false }: { until: number | null; edit: boolean; burst?: boolean },
       now: number,
     ): void {
-      const channel = channels.get(id);
-      channel.waitsFor = burst ? 'burst' : null;
-      if (channel.dirty) return;
-      if (until === null && !edit) {
-        channel.done = true;
+      const { dirty, hasEditSlot, editsDueAt } = channels.get(id);
+      channels.change(id, { waitsFor: burst ? 'burst' : null });
+      if (dirty) return;
+      if (!edit) {
+        channels.change(id, until === null ? { done: true } : { sleepUntil: until });
         return;
       }
-      const slotAt = edit && !channel.hasEditSlot ? edits.take(channel.editsDueAt, now) : null;
-      if (slotAt !== null) Object.assign(channel, { editsDueAt: slotAt, hasEditSlot: true });
-      channel.sleepUntil = Math.min(until ?? NEVER, edit ? channel.editsDueAt : NEVER);
+      const slotAt = hasEditSlot ? null : edits.take(editsDueAt, now);
+      const editAt = slotAt ?? editsDueAt;
+      channels.change(id, {
+        hasEditSlot: hasEditSlot || slotAt !== null,
+        editsDueAt: editAt,
+        sleepUntil: Math.min(until ?? NEVER, editAt),
+      });
     },
     /** Whether a channel may edit one of its messages now. */
     mayEdit: ({ hasEditSlot, editsDueAt }: Channel, now: number): boolean => hasEditSlot && editsDueAt <= now,
