@@ -56,7 +56,7 @@ export function createChannelQueue({ channels, priority, budgets }: QueueOptions
     loaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
       if (channels.find(id)?.guildId === null) slotTaken(guildId);
       channels.setGuild(id, guildId);
-      channels.change(id, { guildId, dueAt, parked: state !== 'ready', loaded: true });
+      channels.change(id, { guildId, dueAt, storedDueAt: dueAt, parked: state !== 'ready', loaded: true });
     },
     /** A channel's slot is over. It is forgotten if it has nothing more. */
     ended(id: string, now: number): void {

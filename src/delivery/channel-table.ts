@@ -8,6 +8,8 @@ export interface Channel extends Waiting {
   readonly loaded: boolean;
   /** No request is made before. */
   readonly dueAt: number;
+  /** The same as the store says it, as far as is known. */
+  readonly storedDueAt: number;
   /** Nothing is due before, unless something new arrives. */
   readonly sleepUntil: number;
   /** No sent message is edited before, except to append alerts: Discord limits edits separately. */
@@ -67,8 +69,9 @@ export function createChannelTable() {
       known.alerts = found ? Math.max(1, known.alerts) : known.alerts + 1;
       known.dirty = true;
       known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
-      // The operator put a dead letter back there, to be tried at once.
-      if (known.parked && found?.parked && found.dueAt === 0) known.dueAt = 0;
+      // Another process brought the next attempt forward: the operator put a dead letter back there.
+      if (!known.busy && known.parked && found?.parked && found.dueAt < known.storedDueAt)
+        Object.assign(known, { dueAt: Math.min(known.dueAt, found.dueAt), storedDueAt: found.dueAt });
     },
     /** Changes a channel, unless it was forgotten. */
     change(id: string, changed: Partial<Entry>): void {
@@ -103,6 +106,7 @@ function newChannel(id: string, guildId: string | null, now: number, found: Foun
     guildId,
     loaded: found !== null,
     dueAt: found?.dueAt ?? 0,
+    storedDueAt: found?.dueAt ?? 0,
     sleepUntil: found?.sleepUntil ?? 0,
     editsDueAt: 0,
     hasEditSlot: false,

@@ -47,7 +47,8 @@ export function createSlotResults({ channels, budgets, edits }: SlotResultsOptio
     /** The channel's edits wait until then; its new alerts do not. */
     editsPostponed: (id: string, until: number): void => channels.change(id, { editsDueAt: until }),
     /** The channel cannot be written to; it is tried again then. */
-    parked: (id: string, until: number): void => channels.change(id, { parked: true, probe: false, dueAt: until }),
+    parked: (id: string, until: number): void =>
+      channels.change(id, { parked: true, probe: false, dueAt: until, storedDueAt: until }),
     /** Nothing is due until then (null: at all), except an edit that waits: the channel gets a slot for that. */
     slept(
       id: string,

@@ -141,7 +141,9 @@ export interface Outbox {
 export interface DeadLetters {
   list(limit: number): Promise<DeadLetter[]>;
   get(id: number): Promise<DeadLetter | null>;
-  /** Puts a dead letter back among what waits; false when there is none with this id. */
+  /**
+   * Puts a dead letter back among what waits, and makes its channel due now; false when there is none with this id.
+   */
   replay(id: number, now: number): Promise<boolean>;
   /** Discards a dead letter; false when there is none with this id. */
   discard(id: number, now: number): Promise<boolean>;

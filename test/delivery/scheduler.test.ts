@@ -260,6 +260,24 @@ describe('a channel that is served', () => {
     guildChanged('guild', NOW);
     expect(next(NOW).channel).toBe(channel);
   });
+
+  it('tries a parked channel earlier only when the store says so, not whenever it is found again', () => {
+    const { loaded, parked, postponed, ended, found, next, channel } = serving();
+    const foundDueAt = (dueAt: number) =>
+      found({ channelId: '1', guildId: 'guild', dueAt, sleepUntil: 0, parked: true }, NOW);
+    loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
+    parked('1', NOW + 20);
+    // Until now the store could be read as it was before.
+    foundDueAt(0);
+    ended('1', NOW);
+    postponed('1', NOW + 30);
+    foundDueAt(NOW + 20);
+    expect(next(NOW)).toEqual({ channel: null, waitMs: 30 });
+    foundDueAt(NOW + 5);
+    expect(next(NOW)).toEqual({ channel: null, waitMs: 5 });
+    foundDueAt(NOW);
+    expect(next(NOW).channel).toBe(channel);
+  });
 });
 
 describe('a server whose channels are refused', () => {

@@ -252,6 +252,26 @@ describe('an alert that Discord refuses', () => {
     await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
   });
+
+  it('tries a parked channel within two minutes when a dead letter of it is replayed', async () => {
+    const refusal = { status: 400, code: 50035, message: 'Invalid Form Body' };
+    pipeline.discord.fault({ fault: { kind: 'error', ...refusal }, method: 'POST', path: MESSAGES, times: 2 });
+    await pipeline.pay(1);
+    await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
+    const missing = { status: 403, code: 50013, message: 'Missing Permissions' };
+    pipeline.discord.fault({ fault: { kind: 'error', ...missing }, method: 'POST', path: MESSAGES, times: 1 });
+    await pipeline.pay(2);
+    await pipeline.turnUntil(
+      '#alerts is parked',
+      async () => (await pipeline.store.channels.blocked(HARBOR)).length > 0,
+    );
+    await pipeline.pass(60_000);
+    expect(pipeline.numbers(ALERTS)).toEqual([]);
+
+    const [letter] = await pipeline.store.deadLetters.list(10);
+    await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now());
+    await pipeline.turnUntil('#alerts shows both alerts', () => pipeline.numbers(ALERTS).length === 2, 120);
+  });
 });
 
 it('serves channels in turn, none a round ahead of another that waits, with at most 40 requests per second', async () => {

@@ -64,6 +64,6 @@ async function replay(sql: Statements, id: number, now: number): Promise<boolean
       );
   if (changed === 0) return false;
   await sql.run('DELETE FROM dead_letters WHERE id = $1', id);
-  await sql.run('UPDATE channels SET due_at = 0 WHERE channel_id = $1', found.channelId);
+  await sql.run('UPDATE channels SET due_at = least(due_at, $2) WHERE channel_id = $1', found.channelId, now);
   return true;
 }

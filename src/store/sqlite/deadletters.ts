@@ -16,7 +16,7 @@ export function deadLetters(db: Database) {
   const revive = db.prepare<[number]>(
     "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
   );
-  const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
+  const tryAtOnce = db.prepare<[number, string]>('UPDATE channels SET due_at = min(due_at, ?) WHERE channel_id = ?');
   const requestChange = db.prepare<[number, number]>(
     `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
      SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, 0, ? FROM batches
@@ -42,7 +42,7 @@ export function deadLetters(db: Database) {
     const again = found && (found.isChange ? requestChange.run(now, found.alertId) : revive.run(found.alertId));
     if (!again || again.changes === 0) return false;
     remove.run(id);
-    tryAtOnce.run(found.channelId);
+    tryAtOnce.run(now, found.channelId);
     return true;
   });
 

@@ -211,6 +211,23 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([1]);
     });
 
+    it('makes a blocked channel due now when a dead letter of it is replayed, and nothing due later', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
+      const blocked = { channelId: CHANNEL, state: 'parked', attempts: 1, since: NOW, reason: '50001' } as const;
+      await store.channels.setState({ ...blocked, dueAt: NOW + 9 });
+      const [letter] = await store.deadLetters.list(9);
+      await store.deadLetters.replay(letter!.id, NOW);
+      expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: NOW }]);
+
+      await store.outbox.deadLetter(await freeze(store, { reference: 'r2' }), 'refused', NOW);
+      await store.channels.setState({ ...blocked, dueAt: NOW - 9 });
+      const [again] = await store.deadLetters.list(9);
+      await store.deadLetters.replay(again!.id, NOW);
+      expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: NOW - 9 }]);
+    });
+
     it('discards a dead letter for good, which the transfer’s history shows', async () => {
       const store = await open();
       await post(store, [1]);
