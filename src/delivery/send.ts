@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Alert } from '../domain/alert.ts';
-import { type Batch, type NextMessage, type Original, shownDeliveries } from '../domain/batch.ts';
+import { type Batch, type EditBatch, type NextMessage, type Original, shownDeliveries } from '../domain/batch.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { StoreError } from '../errors.ts';
@@ -82,14 +82,13 @@ export function createSend(options: SendOptions) {
       if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
     }
     await store.outbox.countAttempt(batch.id, now);
-    // Only edits have no payload.
-    const body = JSON.parse(batch.payload!) as object;
+    const body = JSON.parse(batch.payload) as object;
     slot.requestStarted();
     return attempted({ ...done, blind }, await sender.create(batch.channelId, body, batch.nonce, batch.attachment));
   }
 
   /** Edits a sent message. Leaves it as it is if it was never sent, or if some of its alerts are forgotten. */
-  async function edit(batch: Batch, original: Original | null): Promise<SendOutcome> {
+  async function edit(batch: EditBatch, original: Original | null): Promise<SendOutcome> {
     const messageId = original?.messageId;
     const unchanged: SendOutcome = { status: 'sent', messageId: null };
     if (!messageId) return unchanged;

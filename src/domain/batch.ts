@@ -31,15 +31,11 @@ export interface DueAlerts {
   reason: DigestReason | null;
 }
 
-/** One frozen message. An `edit` changes the message with the same reference. */
-export interface Batch {
+/** What every frozen message has. */
+interface FrozenBatch {
   id: number;
   channelId: string;
-  kind: 'create' | 'digest' | 'notice' | 'edit';
-  nonce: string;
   reference: string;
-  /** JSON of the request's body; null: an edit that is rendered when it is sent. */
-  payload: string | null;
   /** Text of the attached CSV file. */
   attachment: string | null;
   attempts: number;
@@ -49,6 +45,26 @@ export interface Batch {
   firstSentAt: number | null;
   messageId: string | null;
 }
+
+/** A frozen message that is posted. */
+export interface PostBatch extends FrozenBatch {
+  kind: 'create' | 'digest' | 'notice';
+  nonce: string;
+  /** JSON of the request's body. */
+  payload: string;
+}
+
+/** A frozen edit: it changes the message with the same reference. */
+export interface EditBatch extends FrozenBatch {
+  kind: 'edit';
+  /** It creates nothing that Discord could recognize. */
+  nonce: null;
+  /** JSON of the request's body; null: it is rendered when it is sent. */
+  payload: string | null;
+}
+
+/** One frozen message. */
+export type Batch = PostBatch | EditBatch;
 
 /** A sent message that is to be rendered again. */
 export interface Original {
@@ -91,7 +107,7 @@ export function shownDeliveries(
 }
 
 /** A message to freeze before its first byte is sent. */
-export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {
+export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {
   kind: 'create' | 'digest';
   /** JSON of the request's body. */
   payload: string;
@@ -128,10 +144,10 @@ export type NextMessage =
 /** An alert, or an edit of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {
   id: number;
+  /** `change`: the alert was posted, but a later edit of its message was not. */
+  kind: 'alert' | 'change';
   /** For an edit: an alert of the message. */
   alertId: number;
-  /** 1: the alert was posted, but a later edit of its message was not. */
-  isChange: 0 | 1;
   channelId: string;
   reason: string;
   /**
@@ -145,7 +161,7 @@ export interface DeadLetter {
 }
 
 /** A message about something other than transfers, to freeze. */
-export interface Notice extends Pick<Batch, 'channelId' | 'nonce' | 'reference'> {
+export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'reference'> {
   guildId: string;
   /** JSON of the request's body. */
   payload: string;

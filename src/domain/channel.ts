@@ -11,7 +11,7 @@ export interface ChannelHead {
   since: number | null;
 }
 
-/** The reason that is recorded when a guild removed the bot. A code behind it means that Discord's response said so. */
+/** What people read as the reason while a channel is closed because its guild removed the bot. */
 export const REMOVED = 'channel or server is gone';
 
 /** The guilds of one of the bot's connections: shard `index` of `of` shards. */

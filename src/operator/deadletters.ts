@@ -40,12 +40,10 @@ function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): s
 
 /** Lists all of them, one per line. */
 export async function list({ deadLetters, quarantine }: DeadLetterStore): Promise<string> {
-  const letters = (await deadLetters.list(Number.MAX_SAFE_INTEGER)).map(
-    ({ id, at: time, channelId, reason, isChange }) => {
-      const what = isChange ? 'change of a sent message: ' : '';
-      return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
-    },
-  );
+  const letters = (await deadLetters.list(Number.MAX_SAFE_INTEGER)).map(({ id, kind, at: time, channelId, reason }) => {
+    const what = kind === 'change' ? 'change of a sent message: ' : '';
+    return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
+  });
   const kept = (await quarantine.list()).map(
     (one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`,
   );
@@ -64,7 +62,7 @@ export async function show({ deadLetters, quarantine }: DeadLetterStore, id: str
     const found = await deadLetters.get(number);
     if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
     return [
-      `${id}: ${found.isChange ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,
+      `${id}: ${found.kind === 'change' ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,
       `at       ${at(found.at)}`,
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,

@@ -128,7 +128,7 @@ describe('another equal transfer of a digest', () => {
     await refuse();
     await refuse();
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
-    expect(await letters()).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
+    expect(await letters()).toMatchObject([{ channelId: ALERTS, kind: 'change' }]);
     expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     expect(await letters()).toEqual([]);
     await pipeline.restart();
@@ -148,7 +148,7 @@ describe('another equal transfer of a digest', () => {
     await pipeline.turnUntil('1 channel is parked', async () => (await pipeline.backlog()).channels.parked === 1);
     await pipeline.pass(8 * DAY, 6 * HOUR);
     await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
-    expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
+    expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, kind: 'change' }]);
   });
 
   it('edits no digest to a smaller count after some of its transfers were forgotten', async () => {
@@ -314,7 +314,7 @@ describe('an edit of a sent message', () => {
     for (const payout of payouts) await pipeline.receive(payout);
     await pipeline.turnUntilSettled(60);
     const letters = await pipeline.store.deadLetters.list(10);
-    expect(letters[0]).toMatchObject({ channelId: ALERTS, isChange: 1 });
+    expect(letters[0]).toMatchObject({ channelId: ALERTS, kind: 'change' });
     expect(letters[0]!.reason).toContain('do not fit');
   });
 });

@@ -13,7 +13,8 @@ export function channelStates(db: Connection) {
       db.write(async (sql) => {
         const { channelId, state, dueAt, attempts, since, reason } = head;
         await sql.run(
-          `UPDATE channels SET state = $2, due_at = $3, attempts = $4, since = $5, reason = $6 WHERE channel_id = $1`,
+          `UPDATE channels SET state = $2, due_at = $3, attempts = $4, since = $5, reason = $6, bot_removed = FALSE
+           WHERE channel_id = $1`,
           channelId,
           state,
           dueAt,
@@ -29,7 +30,8 @@ export function channelStates(db: Connection) {
       db.write(async (sql) => {
         await noteRemovals(sql, [guildId], now);
         await sql.run(
-          `UPDATE channels SET state = 'unreachable', due_at = $1, attempts = 0, since = $2, reason = $3
+          `UPDATE channels SET state = 'unreachable', due_at = $1, attempts = 0, since = $2, reason = $3,
+             bot_removed = TRUE
            WHERE guild_id = $4 AND state <> 'unreachable'`,
           dueAt,
           now,
@@ -88,9 +90,8 @@ async function noteRemovals(sql: Statements, guildIds: readonly string[], now: n
 async function guildsReturned(sql: Statements, guildIds: readonly string[]): Promise<void> {
   await sql.run('DELETE FROM guild_removals WHERE guild_id = ANY($1::text[])', guildIds);
   await sql.run(
-    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
-     WHERE guild_id = ANY($1::text[]) AND state = 'unreachable' AND reason = $2`,
+    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL, bot_removed = FALSE
+     WHERE guild_id = ANY($1::text[]) AND bot_removed`,
     guildIds,
-    REMOVED,
   );
 }

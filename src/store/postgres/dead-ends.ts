@@ -24,8 +24,8 @@ export function deadEnds(db: Connection) {
           `WITH expired AS (
              UPDATE alerts SET state = 'dead' WHERE channel_id = $1 AND state = 'waiting' AND ${SINCE} < $2
              RETURNING id, channel_id)
-           INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-           SELECT id, channel_id, NULL, $3, $4 FROM expired ORDER BY id`,
+           INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+           SELECT 'alert', id, channel_id, NULL, $3, $4 FROM expired ORDER BY id`,
           channelId,
           before,
           reason,
@@ -40,8 +40,8 @@ async function deadLetter(sql: Statements, batchId: number, reason: string, now:
   if (batch?.kind === 'edit') return editFailed(sql, batchId, reason, now);
   // A digest of thousands of alerts would store as many copies of its payload.
   await sql.run(
-    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT a.id, a.channel_id, CASE WHEN b.kind <> 'digest' THEN b.payload END, $2, $3
+    `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+     SELECT 'alert', a.id, a.channel_id, CASE WHEN b.kind <> 'digest' THEN b.payload END, $2, $3
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = $1 ORDER BY a.id`,
     batchId,
     reason,

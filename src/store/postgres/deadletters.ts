@@ -1,8 +1,8 @@
 import type { DeadLetter } from '../../domain/batch.ts';
 import type { Connection, Statements } from './connection.ts';
 
-const LETTERS = `SELECT d.id, d.alert_id AS "alertId", d.channel_id AS "channelId", d.reason, d.payload, d.at,
-    t.data AS transfer, coalesce(a.state = 'sent', FALSE)::int AS "isChange"
+const LETTERS = `SELECT d.id, d.kind, d.alert_id AS "alertId", d.channel_id AS "channelId", d.reason, d.payload, d.at,
+    t.data AS transfer
   FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
 /** Dead letters that are discarded in one transaction. */
@@ -50,18 +50,19 @@ async function replay(sql: Statements, id: number, now: number): Promise<boolean
   const found = await letterOf(sql, id);
   if (!found) return false;
   // A message that was sent is edited, not posted again.
-  const changed = found.isChange
-    ? await sql.run(
-        `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
-         SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, FALSE, $1 FROM batches
+  const changed =
+    found.kind === 'change'
+      ? await sql.run(
+          `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+         SELECT channel_id, 'edit', 'change', reference, NULL, 'frozen', 0, FALSE, $1 FROM batches
          WHERE id = (SELECT batch_id FROM alerts WHERE id = $2)`,
-        now,
-        found.alertId,
-      )
-    : await sql.run(
-        "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = $1",
-        found.alertId,
-      );
+          now,
+          found.alertId,
+        )
+      : await sql.run(
+          "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = $1",
+          found.alertId,
+        );
   if (changed === 0) return false;
   await sql.run('DELETE FROM dead_letters WHERE id = $1', id);
   await sql.run('UPDATE channels SET due_at = least(due_at, $2) WHERE channel_id = $1', found.channelId, now);

@@ -58,7 +58,7 @@ export function editMethods(db: Connection) {
       db.writeUnsynced(async (sql) => {
         // The message is now up to date, so its dead letters from failed edits are obsolete.
         await removeDeadLetters(sql, editId);
-        await endEdit(sql, editId, 'sent', now);
+        await sql.run("UPDATE batches SET state = 'sent', sent_at = $2 WHERE id = $1", editId, now);
         await sql.run(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`, editId);
       }),
 
@@ -115,8 +115,8 @@ async function addEdit(
   { channelId, editKind, reference, payload, attempts, now }: NewEdit,
 ): Promise<number> {
   const row = await sql.get<{ id: number }>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
-     VALUES ($1, 'edit', $2, '', $3, $4, 'frozen', $5, FALSE, $6) RETURNING id`,
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+     VALUES ($1, 'edit', $2, $3, $4, 'frozen', $5, FALSE, $6) RETURNING id`,
     channelId,
     editKind,
     reference,
@@ -160,15 +160,15 @@ export async function editFailed(sql: Statements, editId: number, reason: string
   if (reason !== null) {
     // One dead letter stands for the whole message, under its first alert.
     await sql.run(
-      `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-       SELECT min(a.id), e.channel_id, o.payload, $2, $3 FROM ${MESSAGE}
+      `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+       SELECT 'change', min(a.id), e.channel_id, o.payload, $2, $3 FROM ${MESSAGE}
        WHERE e.id = $1 AND e.edit_kind = 'change' GROUP BY e.channel_id, o.payload`,
       editId,
       reason,
       now,
     );
   }
-  await endEdit(sql, editId, 'dead', now);
+  await sql.run("UPDATE batches SET state = 'dead' WHERE id = $1", editId);
 }
 
 /** The alerts that an edit adds to its message: the message was sent, and they were not. */
@@ -182,8 +182,4 @@ const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kin
 
 async function removeDeadLetters(sql: Statements, editId: number): Promise<void> {
   await sql.run(`DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = $1)`, editId);
-}
-
-async function endEdit(sql: Statements, editId: number, state: 'sent' | 'dead', now: number): Promise<void> {
-  await sql.run('UPDATE batches SET state = $2, sent_at = $3 WHERE id = $1', editId, state, now);
 }

@@ -20,9 +20,9 @@ const BY_GUILD = [
 ];
 const BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', 'receiver_tokens'];
 
-/** What was there when the erasure began: the project's scope (-1: none), and each table's last row. */
+/** What was there when the erasure began: the project's scope (null: none), and each table's last row. */
 interface Bounds {
-  scope: number;
+  scope: number | null;
   alerts: number;
   batches: number;
   decisions: number;
@@ -96,13 +96,13 @@ async function removedBefore(sql: Statements, before: number): Promise<string[]>
 
 /** A repeated start covers the rows added since. The first start's project may be gone by then. */
 async function begin(sql: Statements, guildId: string): Promise<void> {
-  const row = await sql.get<{ scope: number }>(
+  const row = await sql.get<{ scope: number | null }>(
     `INSERT INTO erasures (guild_id, scope, last_alert, last_batch, last_decision, last_audit)
-     SELECT $1, coalesce((SELECT id FROM projects WHERE guild_id = $1), -1),
+     SELECT $1, (SELECT id FROM projects WHERE guild_id = $1),
        (SELECT coalesce(max(id), 0) FROM alerts), (SELECT coalesce(max(id), 0) FROM batches),
        (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(id), 0) FROM audit)
      ON CONFLICT (guild_id) DO UPDATE
-       SET scope = CASE excluded.scope WHEN -1 THEN erasures.scope ELSE excluded.scope END,
+       SET scope = coalesce(excluded.scope, erasures.scope),
          last_alert = excluded.last_alert, last_batch = excluded.last_batch, last_decision = excluded.last_decision,
          last_audit = excluded.last_audit
      RETURNING scope`,
@@ -141,7 +141,7 @@ function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
 }
 
 /** A table in which an index finds the rows; `second`: the condition's second value. */
-function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number): Step {
+function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number | null): Step {
   return async (sql, guildId, bounds) => {
     const deleted = await sql.run(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${DELETED}))`,

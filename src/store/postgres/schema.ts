@@ -137,8 +137,45 @@ CREATE TABLE leader (
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 `;
 
-/** Each step's statements, in order; a released one never changes. */
-const MIGRATIONS = [FIRST];
+/**
+ * What was inferred from a text, a state or a special value has a column of its own, as in SQLite's step 17. A process of
+ * the version before may still work meanwhile: it retries what it can no longer store (a dead letter without a kind) until
+ * this version takes over.
+ */
+const NOTHING_INFERRED = `
+ALTER TABLE channels ADD COLUMN bot_removed BOOLEAN NOT NULL DEFAULT FALSE;
+UPDATE channels SET bot_removed = TRUE WHERE state = 'unreachable' AND reason = 'channel or server is gone';
+ALTER TABLE batches ALTER COLUMN nonce DROP NOT NULL;
+ALTER TABLE dead_letters ADD COLUMN kind TEXT;
+UPDATE dead_letters d SET kind =
+  CASE WHEN EXISTS (SELECT 1 FROM alerts a WHERE a.id = d.alert_id AND a.state = 'sent') THEN 'change' ELSE 'alert' END;
+ALTER TABLE dead_letters ALTER COLUMN kind SET NOT NULL;
+ALTER TABLE erasures ALTER COLUMN scope DROP NOT NULL;
+UPDATE erasures SET scope = NULL WHERE scope = -1;
+`;
+
+/** How many messages one statement goes through: with millions of them, one for all would run into its time-out. */
+const AT_ONCE = 50_000;
+
+async function separateMeanings(sql: Statements): Promise<void> {
+  await create(sql, NOTHING_INFERRED);
+  const newest = await sql.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM batches');
+  for (let after = 0; after < newest!.id; after += AT_ONCE)
+    await sql.run(
+      `UPDATE batches SET nonce = NULL, sent_at = CASE WHEN state = 'sent' THEN sent_at END
+       WHERE kind = 'edit' AND id > $1 AND id <= $2`,
+      after,
+      after + AT_ONCE,
+    );
+}
+
+/** Runs statements that create tables and columns. */
+async function create(sql: Statements, statements: string): Promise<void> {
+  await sql.run(statements.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'));
+}
+
+/** The steps, in order; a released one never changes. */
+export const MIGRATIONS: ((sql: Statements) => Promise<void>)[] = [(sql) => create(sql, FIRST), separateMeanings];
 
 /** The version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -158,7 +195,7 @@ export async function migrate(
     }
     for (let next = version; next < SCHEMA_VERSION; next++) {
       if (version > 0) report({ step: next + 1 - version, of: SCHEMA_VERSION - version }, 'migration: step begun');
-      await sql.run(MIGRATIONS[next]!.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'));
+      await MIGRATIONS[next]!(sql);
     }
     if (version === SCHEMA_VERSION) return;
     await sql.run(

@@ -22,16 +22,17 @@ const guildsOf = (table: string): string =>
 export function channelStates(db: Database) {
   const notices = noticeWriter(db);
   const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
-    `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
+    `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason,
+       bot_removed = 0
      WHERE channel_id = @channelId`,
   );
   const closeGuild = db.prepare<[number, number, string, string]>(
-    `UPDATE channels SET state = 'unreachable', due_at = ?, attempts = 0, since = ?, reason = ?
+    `UPDATE channels SET state = 'unreachable', due_at = ?, attempts = 0, since = ?, reason = ?, bot_removed = 1
      WHERE guild_id = ? AND state <> 'unreachable'`,
   );
-  const reopenGuild = db.prepare<[string, string]>(
-    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
-     WHERE guild_id = ? AND state = 'unreachable' AND reason = ?`,
+  const reopenGuild = db.prepare<[string]>(
+    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL, bot_removed = 0
+     WHERE guild_id = ? AND bot_removed = 1`,
   );
   // A repeated report is about the same removal. It also corrects a time from a clock that was ahead.
   const noteRemoval = db.prepare<[string, number]>(
@@ -59,7 +60,7 @@ export function channelStates(db: Database) {
   });
   const returned = db.transaction((guildId: string): void => {
     forgetRemoval.run(guildId);
-    reopenGuild.run(guildId, REMOVED);
+    reopenGuild.run(guildId);
   });
   const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
     const here = known.all().filter(({ guildId }) => isInShare(share, guildId));

@@ -14,7 +14,9 @@ import { alertReader } from './alerts.ts';
 import type { dueAlerts } from './due.ts';
 import type { editTables } from './edits.ts';
 
-type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
+/** A row of each kind of message. */
+type Row<Of> = Of extends Batch ? Omit<Of, 'unsure'> & { unsure: 0 | 1 } : never;
+type BatchRow = Row<Batch>;
 
 interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'> {
   id: number;

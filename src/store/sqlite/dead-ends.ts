@@ -12,13 +12,13 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
   // A digest of thousands of alerts would store as many copies of its payload.
   const addDeadLetters = db.prepare<[string, number, number]>(
-    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
+    `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+     SELECT 'alert', a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
   const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(
-    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+    `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,

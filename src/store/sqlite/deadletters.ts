@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { DeadLetter } from '../../domain/batch.ts';
 
-const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer,
-    a.state IS 'sent' AS isChange
+const LETTERS = `SELECT d.id, d.kind, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at,
+    t.data AS transfer
   FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
 /** Dead letters that are discarded in one transaction. */
@@ -18,8 +18,8 @@ export function deadLetters(db: Database) {
   );
   const tryAtOnce = db.prepare<[number, string]>('UPDATE channels SET due_at = min(due_at, ?) WHERE channel_id = ?');
   const requestChange = db.prepare<[number, number]>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
-     SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, 0, ? FROM batches
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+     SELECT channel_id, 'edit', 'change', reference, NULL, 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
   );
   const numbersOf = db
@@ -39,7 +39,8 @@ export function deadLetters(db: Database) {
   const replay = db.transaction((id: number, now: number) => {
     const found = letter.get(id);
     // A message that was sent is edited, not posted again.
-    const again = found && (found.isChange ? requestChange.run(now, found.alertId) : revive.run(found.alertId));
+    const again =
+      found && (found.kind === 'change' ? requestChange.run(now, found.alertId) : revive.run(found.alertId));
     if (!again || again.changes === 0) return false;
     remove.run(id);
     tryAtOnce.run(now, found.channelId);

@@ -14,8 +14,8 @@ const JOIN_MS = 10 * MINUTE;
  */
 export function editTables(db: Database) {
   const insert = db.prepare<NewEdit>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
-     VALUES (@channelId, 'edit', @editKind, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+     VALUES (@channelId, 'edit', @editKind, @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
   const add = (edit: NewEdit): number => Number(insert.run(edit).lastInsertRowid);
   const { requestChange, requestRerender } = rerenderRequests(db, add);
@@ -114,7 +114,8 @@ function joining(db: Database, add: (edit: NewEdit) => number) {
 
 /** Records how an edit ended. */
 function editOutcomes(db: Database) {
-  const end = db.prepare<[string, number, number]>('UPDATE batches SET state = ?, sent_at = ? WHERE id = ?');
+  const markSent = db.prepare<[number, number]>("UPDATE batches SET state = 'sent', sent_at = ? WHERE id = ?");
+  const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
   /** The alerts that an edit adds to its message: the message was sent, and they were not. */
   const JOINED = `state = 'frozen' AND batch_id = (
     SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
@@ -126,8 +127,8 @@ function editOutcomes(db: Database) {
     JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
   // One dead letter stands for the whole message, under its first alert.
   const addDeadLetter = db.prepare<[string, number, number]>(
-    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
+    `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+     SELECT 'change', min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
   );
   const removeDeadLetters = db.prepare<[number]>(
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
@@ -135,14 +136,14 @@ function editOutcomes(db: Database) {
   const edited = db.transaction((editId: number, now: number) => {
     // The message is now up to date, so its dead letters from failed edits are obsolete.
     removeDeadLetters.run(editId);
-    end.run('sent', now, editId);
+    markSent.run(now, editId);
     markJoinedSent.run(editId);
   });
   const editFailed = db.transaction((editId: number, reason: string | null, now: number) => {
     releaseJoined.run(editId);
     removeDeadLetters.run(editId);
     if (reason !== null) addDeadLetter.run(reason, now, editId);
-    end.run('dead', now, editId);
+    markDead.run(editId);
   });
 
   return {

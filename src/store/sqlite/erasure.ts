@@ -72,9 +72,9 @@ const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string }
   },
 ];
 
-/** What was there when the erasure began: the project's scope (-1: none), and each table's last row. */
+/** What was there when the erasure began: the project's scope (null: none), and each table's last row. */
 interface Bounds {
-  scope: number;
+  scope: number | null;
   alerts: number;
   batches: number;
   decisions: number;
@@ -86,11 +86,11 @@ export function erasureTable(db: Database, elapsed: () => number) {
   // A repeated start covers the rows added since. The first start's project may be gone by then.
   const record = db.prepare<{ guildId: string }>(
     `INSERT INTO erasures (guild_id, scope, last_alert, last_batch, last_decision, last_audit)
-     SELECT @guildId, coalesce((SELECT id FROM projects WHERE guild_id = @guildId), -1),
+     SELECT @guildId, (SELECT id FROM projects WHERE guild_id = @guildId),
        (SELECT coalesce(max(id), 0) FROM alerts), (SELECT coalesce(max(id), 0) FROM batches),
        (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(id), 0) FROM audit)
      WHERE true
-     ON CONFLICT (guild_id) DO UPDATE SET scope = CASE excluded.scope WHEN -1 THEN scope ELSE excluded.scope END,
+     ON CONFLICT (guild_id) DO UPDATE SET scope = coalesce(excluded.scope, scope),
        last_alert = excluded.last_alert, last_batch = excluded.last_batch, last_decision = excluded.last_decision,
        last_audit = excluded.last_audit`,
   );

@@ -14,6 +14,7 @@ import { scopesInTurn } from './migrations/13-scopes-in-turn.ts';
 import { inboxIds } from './migrations/14-inbox-ids.ts';
 import { nameBook } from './migrations/15-name-book.ts';
 import { plainNames } from './migrations/16-plain-names.ts';
+import { nothingInferred } from './migrations/17-nothing-inferred.ts';
 
 /**
  * The schema, one migration a version; each runs in a transaction of its own. Times are milliseconds since 1970,
@@ -36,4 +37,5 @@ export const MIGRATIONS: string[] = [
   inboxIds,
   nameBook,
   plainNames,
+  nothingInferred,
 ];

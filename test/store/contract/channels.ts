@@ -61,6 +61,16 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.channels.blocked(GUILD)).toEqual(left);
     });
 
+    it('leaves a channel closed that was found to be gone after its guild had removed the bot', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
+      const [{ reason } = { reason: null }] = await store.channels.blocked(GUILD);
+      await store.channels.setState({ channelId: CHANNEL, state: 'unreachable', ...blocked, reason });
+      await store.channels.guildReturned(GUILD);
+      expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'unreachable', reason }]);
+    });
+
     it('compares the guilds of a session with the known ones', async () => {
       const store = await open();
       for (const guildId of [GUILD, OTHER_GUILD]) await store.guilds.changeSettings(guildId, { language: 'de' });

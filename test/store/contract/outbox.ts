@@ -12,6 +12,7 @@ import {
   post,
   routed,
   send,
+  storedTransfer,
   subscribe,
   transfer,
   txHash,
@@ -183,7 +184,13 @@ export function outboxContract(open: OpenEmpty): void {
       await post(store, [1]);
       await store.outbox.deadLetter(await freeze(store, { payload: '{"content":"a"}' }), 'refused', NOW);
       const [letter, ...others] = await store.deadLetters.list(9);
-      expect(letter).toMatchObject({ channelId: CHANNEL, reason: 'refused', at: NOW, payload: '{"content":"a"}' });
+      expect(letter).toMatchObject({
+        kind: 'alert',
+        channelId: CHANNEL,
+        reason: 'refused',
+        at: NOW,
+        payload: '{"content":"a"}',
+      });
       expect(JSON.parse(letter!.transfer!)).toEqual(transfer(1));
       expect(others).toEqual([]);
       expect(await store.deadLetters.get(letter!.id)).toEqual(letter);
@@ -226,6 +233,28 @@ export function outboxContract(open: OpenEmpty): void {
       const [again] = await store.deadLetters.list(9);
       await store.deadLetters.replay(again!.id, NOW);
       expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: NOW - 9 }]);
+    });
+
+    it('replays a change that Discord refused as an edit of the message, not as a new one', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'abc' });
+      const edit = async () => {
+        const found = await next(store);
+        if (found.status !== 'batch') throw new Error(`There is no edit to send, but: ${found.status}.`);
+        return found.batch;
+      };
+      const { transfers } = await store.routing.context(
+        [{ transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: NOW, transfer: transfer(1) }],
+        NOW,
+      );
+      const changed = storedTransfer(1, { id: transfers[0]!.id, count: 2 });
+      await store.routing.commit(routed({ transfers: [changed], changed: [keyOf(1)] }));
+      await store.outbox.deadLetter((await edit()).id, 'refused', NOW);
+      const [letter] = await store.deadLetters.list(9);
+      expect(letter).toMatchObject({ kind: 'change', reason: 'refused' });
+      expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
+      expect(await edit()).toMatchObject({ kind: 'edit', nonce: null, reference: 'abc' });
     });
 
     it('discards a dead letter for good, which the transfer’s history shows', async () => {

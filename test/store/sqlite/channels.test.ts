@@ -47,6 +47,7 @@ it('restores the channels of a server that has the bot again, except those that 
   ]);
   channels.setState({ ...gone, channelId: 'other', reason: 'channel or server is gone' });
   channels.guildReturned('g');
+  channels.guildReturned('h');
   expect(all()).toEqual([
     ['closed', 'ready', 0, 0, null, null],
     ['gone', 'unreachable', 90, 3, 1, '10003'],

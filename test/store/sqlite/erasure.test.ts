@@ -71,7 +71,7 @@ function fill(guild: string, number: number): void {
     const alert = { transfer_id, guild_id: guild, channel_id: channel, matches: '[]', created_at: 1, state };
     const id = insert('alerts', { ...alert, ...(state === 'frozen' && { batch_id: batch }) });
     if (state === 'dead') {
-      insert('dead_letters', { alert_id: id, channel_id: channel, reason: 'x', at: 1 });
+      insert('dead_letters', { kind: 'alert', alert_id: id, channel_id: channel, reason: 'x', at: 1 });
     }
   }
   const decision = { guild_id: guild, channel_id: channel, subscription_id: 1, outcome: 'matched' };

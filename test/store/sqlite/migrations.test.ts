@@ -113,3 +113,43 @@ it('keeps how many alerts a digest counts and which transfers moved, under their
     [2, 1],
   ]);
 });
+
+it('gives what was inferred from texts, states and special values columns of its own', () => {
+  const db = migrated(
+    16,
+    `
+    UPDATE channels SET state = 'unreachable', reason = 'channel or server is gone' WHERE channel_id = 'c';
+    INSERT INTO channels (channel_id, guild_id, state, reason) VALUES
+      ('d', 'g', 'unreachable', 'channel or server is gone (10003)'), ('e', 'g', 'parked', '50001');
+    INSERT INTO batches (id, channel_id, kind, edit_kind, nonce, reference, state, frozen_at, sent_at) VALUES
+      (2, 'c', 'edit', 'change', '', 'r', 'sent', 1, 5), (3, 'c', 'edit', 'change', '', 'r', 'dead', 1, 6),
+      (9, 'c', 'edit', 'change', '', 'r', 'dead', 1, 6);
+    DELETE FROM batches WHERE id = 9;
+    UPDATE batches SET sent_at = 4 WHERE id = 1;
+    INSERT INTO alerts (id, transfer_id, guild_id, channel_id, matches, created_at, state) VALUES (2, 2, 'g', 'c', '[]', 1, 'dead');
+    INSERT INTO dead_letters (id, alert_id, channel_id, reason, at) VALUES (2, 2, 'c', 'r', 1), (3, 99, 'c', 'r', 1);
+    INSERT INTO erasures VALUES ('g', -1, 1, 2, 3, 4), ('h', 5, 1, 2, 3, 4);`,
+  );
+  const removed = 'SELECT channel_id, bot_removed FROM channels ORDER BY 1';
+  expect(db.prepare(removed).raw().all()).toEqual([
+    ['c', 1],
+    ['d', 0],
+    ['e', 0],
+  ]);
+  expect(db.prepare('SELECT id, nonce, sent_at FROM batches ORDER BY 1').raw().all()).toEqual([
+    [1, 'n', 4],
+    [2, null, 5],
+    [3, null, null],
+  ]);
+  expect(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'batches'").pluck().get()).toBe(9);
+  expect(db.prepare('SELECT id, kind FROM dead_letters ORDER BY 1').raw().all()).toEqual([
+    [1, 'change'],
+    [2, 'alert'],
+    [3, 'alert'],
+  ]);
+  expect(db.prepare('SELECT guild_id, scope FROM erasures ORDER BY 1').raw().all()).toEqual([
+    ['g', null],
+    ['h', 5],
+  ]);
+  expect(db.pragma('foreign_key_check')).toEqual([]);
+});

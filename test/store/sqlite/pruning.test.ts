@@ -52,7 +52,7 @@ it('keeps transfers for 30 days, then deletes them, but nothing that still has t
       .run(transfer, at, state, state === 'waiting' ? null : batch);
     if (name === 'dead letter')
       db.prepare(
-        "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (?, 'c', '', 'r', 1)",
+        "INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at) VALUES ('alert', ?, 'c', '', 'r', 1)",
       ).run(alert);
   });
   for (let n = 0; n < OLD; n++) add(`old ${n}`, 30 * DAY + HOUR, n % 2 ? 'sent' : 'dead', n % 3);

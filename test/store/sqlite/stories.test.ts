@@ -95,8 +95,8 @@ describe('stories', () => {
     await world.receive(payment());
     await world.idle();
     for (const reason of ['first', 'last']) {
-      write(`INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-        SELECT min(id), channel_id, '', '${reason}', ${reason.length} FROM alerts`);
+      write(`INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+        SELECT 'alert', min(id), channel_id, '', '${reason}', ${reason.length} FROM alerts`);
     }
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['5000000', '6']);
