@@ -38,14 +38,14 @@ const MOST = 100_000;
 /** `activity:show:<period>:<address>` */
 const showButton: Button<Needs> = {
   access: 'all',
-  answer: 'update',
+  response: 'update',
   press: (interaction, [period, address], context) => show(interaction, context, address ?? '', periodOf(period)),
 };
 
 /** `activity:csv:<period>:<address>` */
 const csvButton: Button<Needs> = {
   access: 'all',
-  answer: 'reply',
+  response: 'reply',
   async press(interaction, [period, address], context) {
     const { t } = context;
     const query = await ask(interaction, context, address ?? '', periodOf(period));

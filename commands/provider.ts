@@ -78,7 +78,7 @@ export const provider = {
     /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */
     page: {
       access: 'all',
-      answer: 'update',
+      response: 'update',
       anywhere: true,
       async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
@@ -130,11 +130,11 @@ async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
 async function results(context: Needs, query: ProviderQuery, wanted: number): Promise<Reply> {
   const { t, own } = context;
   const discovery = directory(context);
-  const answer = await discovery.rows(query);
-  if (answer.status === 'rejected')
-    throw echoing(new UserError(explain(own, answer, 'directory')), wordsOf(query), own);
-  if (answer.status !== 'ok') throw new UserError(explain(own, answer, 'directory'));
-  const found = groupProviders(answer.rows);
+  const response = await discovery.rows(query);
+  if (response.status === 'rejected')
+    throw echoing(new UserError(explain(own, response, 'directory')), wordsOf(query), own);
+  if (response.status !== 'ok') throw new UserError(explain(own, response, 'directory'));
+  const found = groupProviders(response.rows);
   const directoryUrl = discovery.directoryUrl(query.category, query.search);
   const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
   const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [nameOf(t, text, '')] : []));
@@ -158,7 +158,7 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
   const rows = rowsOf([...turn, ...browse], links);
   const lines = [...beyond, ...numbered.flatMap(({ one, number }) => sectionOf(t, one, number))];
-  if (!answer.complete) lines.push(`-# ${t('provider.incomplete')}`);
+  if (!response.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {
     footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },
     components: rows,

@@ -45,19 +45,19 @@ export const token = {
     if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);
     if (parsed.address === NATIVE_SENTINEL) throw echoing(new UserError(own('token.native')), typed, own);
     countLookUp('explorer', interaction, context);
-    const answer = await explorer.token(parsed.address);
-    switch (answer.status) {
+    const response = await explorer.token(parsed.address);
+    switch (response.status) {
       case 'found':
-        return show(answer.token, await warningOf(answer.token, interaction.guildId, context), context);
+        return show(response.token, await warningOf(response.token, interaction.guildId, context), context);
       case 'not-found':
         throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
         throw new UserError(own('token.invalid', { address: fullAddress(parsed.address, settings) }));
       case 'rejected':
-        throw echoing(new UserError(explain(own, answer, 'explorer')), typed, own);
+        throw echoing(new UserError(explain(own, response, 'explorer')), typed, own);
       default:
-        if (answer.status === 'limited') context.coolDown.limited('explorer');
-        throw new UserError(explain(own, answer, 'explorer'));
+        if (response.status === 'limited') context.coolDown.limited('explorer');
+        throw new UserError(explain(own, response, 'explorer'));
     }
   },
   async autocomplete(interaction, context) {
@@ -90,7 +90,7 @@ export const token = {
     /** `token:watch:<address>` */
     watch: {
       access: 'manage',
-      answer: 'reply',
+      response: 'reply',
       async press(interaction, [address = ''], context) {
         const parsed = parseWatchable(address);
         if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), address, context.t);

@@ -82,7 +82,7 @@ export const watchMessage: MessageCommand<Needs> = {
       components: [await menu(offered, alike, interaction.guildId, context)],
     };
   },
-  menus: { add: { access: 'manage', answer: 'update', choose } },
+  menus: { add: { access: 'manage', response: 'update', choose } },
 };
 
 /** `Watch addresses in this message:add`: adds the chosen addresses, each like `/subscription add` without options. */

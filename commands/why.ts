@@ -56,7 +56,7 @@ export const why = {
     /** `why:show:<reference>`, on the messages with alerts. */
     show: {
       access: 'all',
-      answer: 'reply',
+      response: 'reply',
       press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, null),
     },
   },
@@ -64,7 +64,7 @@ export const why = {
     /** `why:pick:<reference>`; the value is a transaction's hash. */
     pick: {
       access: 'all',
-      answer: 'update',
+      response: 'update',
       choose: (interaction, [reference = ''], [hash = null], context) =>
         explainMessage(interaction, context, reference, hash),
     },

@@ -15,7 +15,7 @@ import type { InterfaceHealth } from './upstream/health.ts';
 /** The directory of providers; null when the interface is off. */
 function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
   if (!url) return null;
-  const discovery = createDiscovery({ url, now, onAnswer: (failure) => health.note('discovery', failure) });
+  const discovery = createDiscovery({ url, now, onResponse: (failure) => health.note('discovery', failure) });
   health.watch('discovery', discovery.probe);
   return discovery;
 }

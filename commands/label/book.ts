@@ -73,7 +73,7 @@ function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
 /** `label:drop:<address>:<fingerprint of the name>` */
 export const drop: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [text, expected], context) {
     const { labels, settings, onRelabeled, t } = context;
     const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
@@ -91,7 +91,7 @@ export const drop: Button<Needs> = {
 /** `label:keep:<address>` */
 export const keep: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: async (_, __, { t }) => note('info', t('label.kept'), [t('label.unchanged')]),
 };
 
@@ -111,7 +111,7 @@ export async function list(guildId: string, { labels, settings, t }: Needs, want
 /** `label:list:<page>`: turns the pages. */
 export const listButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
 };
 

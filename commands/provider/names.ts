@@ -46,8 +46,8 @@ export async function meantNames({ category, providers }: ProviderQuery, discove
 }
 
 async function providerNames(category: string, discovery: Discovery): Promise<string[]> {
-  const answer = await discovery.rows({ category, search: null, providers: [] });
-  return answer.status === 'ok' ? groupProviders(answer.rows).flatMap(({ name }) => name || []) : [];
+  const response = await discovery.rows({ category, search: null, providers: [] });
+  return response.status === 'ok' ? groupProviders(response.rows).flatMap(({ name }) => name || []) : [];
 }
 
 /** The providers of the chosen category, behind those that were typed already. */

@@ -58,6 +58,6 @@ function textOf(detail: unknown): string {
 /** `setup:audit:<page>` */
 export const auditButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: (interaction, [page], context) => audit(interaction, context, Number(page)),
 };

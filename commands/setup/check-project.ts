@@ -45,14 +45,14 @@ export async function checkProject(
   }
   if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
-  const answer = await access.notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') {
+  const response = await access.notification.webhooks(LOOK_MS);
+  if (response.status !== 'ok') {
     // An outage of the service has its own finding.
     const isAway = context.interfaces.outages().has('notification');
-    return [...findings, ...(isAway ? [] : [fault(explain(t, answer, 'notification'))]), ...events()];
+    return [...findings, ...(isAway ? [] : [fault(explain(t, response, 'notification'))]), ...events()];
   }
   const urls = receiver.urls(access.scope);
-  const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
+  const here = response.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
   if (here.length === 0) {
     const create = press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
     // Without a webhook, every address lacks one: no other hint is due.

@@ -38,7 +38,7 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 /** `setup:erase:<time of the question>` */
 const eraseButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [askedAt], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
     requireManageServer(interaction, t);
     const { guildId } = interaction;
@@ -54,7 +54,7 @@ const eraseButton: Button<Needs> = {
 /** `setup:spare` */
 const spareButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 

@@ -93,14 +93,14 @@ async function managed({ t, projects }: Needs, guildId: string): Promise<Managed
 /** `setup:receiver` */
 const showButton: Button<Needs> = {
   access: 'manage',
-  answer: 'reply',
+  response: 'reply',
   press: (interaction, _, context) => panel(interaction, context),
 };
 
 /** `setup:rotate` */
 const rotateButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, _, context) {
     const { t, receiver } = context;
     requireManageServer(interaction, t);
@@ -115,7 +115,7 @@ const rotateButton: Button<Needs> = {
 /** `setup:revoke`: asks first, because it appears where the button for a new URL was a moment ago. */
 const revokeButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press(interaction, _, context) {
     requireManageServer(interaction, context.t);
     return askToRevoke(context, interaction.guildId);
@@ -139,7 +139,7 @@ async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
 /** `setup:revoked:<fingerprint of the URL>` */
 const revokedButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [expected], context) {
     const { t, receiver } = context;
     requireManageServer(interaction, t);
@@ -156,7 +156,7 @@ const revokedButton: Button<Needs> = {
 /** `setup:remove`: asks first. */
 const removeButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: async ({ guildId }, _, context) => askToRemove(context, await storedBy(context, guildId)),
 };
 
@@ -180,7 +180,7 @@ const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerpri
 /** `setup:removed:<fingerprint of the project>` */
 const removedButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [expected], context) {
     const { t, projects } = context;
     const stored = await storedBy(context, interaction.guildId);
@@ -196,7 +196,7 @@ const removedButton: Button<Needs> = {
 /** `setup:kept` */
 const keptButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: (interaction, _, context) => panel(interaction, context),
 };
 

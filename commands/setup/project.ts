@@ -74,11 +74,11 @@ export const projectFormSubmit: Form<Needs> = {
     // A form that was opened before an update may lack the field.
     const typed = fields.fields.has('signingSecrets') ? given('signingSecrets') : '';
     const keys = { ...shown, signingSecrets: readSigningSecrets(typed, kept, t) };
-    const answer = await projects.check(keys, CHECK_MS);
-    if (!answer) throw new UserError(t('setup.project.off'));
-    if (answer.status !== 'ok') {
-      const refused = t(`setup.project.refused.${answer.status}`, { code: codeOf(answer) });
-      throw new UserError(refused + rootHint(t, answer, 'notification'));
+    const response = await projects.check(keys, CHECK_MS);
+    if (!response) throw new UserError(t('setup.project.off'));
+    if (response.status !== 'ok') {
+      const refused = t(`setup.project.refused.${response.status}`, { code: codeOf(response) });
+      throw new UserError(refused + rootHint(t, response, 'notification'));
     }
     await projects.save(guildId, user.id, keys);
     if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });

@@ -84,7 +84,7 @@ function settingsNote(
 /** `setup:unset:<channel>`: a button, because an option cannot mean "no default channel". */
 export const unsetButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [channelId], context) {
     const settings = await context.guilds.settings(interaction.guildId);
     // Another channel may have been chosen since the question.

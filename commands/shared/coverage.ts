@@ -43,10 +43,10 @@ export async function postingHere(
   { receiver }: Needs,
   withinMs?: number,
 ): Promise<{ status: 'ok'; webhooks: Webhook[] } | Awaited<ReturnType<ProjectClient['webhooks']>>> {
-  const answer = await notification.webhooks(withinMs);
-  if (answer.status !== 'ok') return answer;
+  const response = await notification.webhooks(withinMs);
+  if (response.status !== 'ok') return response;
   const urls = receiver.urls(scope);
-  return { status: 'ok', webhooks: answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null) };
+  return { status: 'ok', webhooks: response.webhooks.filter(({ url }) => pointsAt(urls, url) !== null) };
 }
 
 /** What each of these webhooks watches, as far as the service shows it in time. */

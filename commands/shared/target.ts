@@ -45,8 +45,8 @@ export async function checkTarget(
   // The library caches a private thread that came with the command, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
   const fetch = () => guild.channels.fetch(channelId, { force: true });
-  const answer = await withinRefusals(guild, now(), fetch, () => null).catch(readFailure);
-  if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
+  const response = await withinRefusals(guild, now(), fetch, () => null).catch(readFailure);
+  if (response === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 
 /** The same from what is known, without asking Discord; unknown facts do not count against a channel. */

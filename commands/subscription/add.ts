@@ -64,8 +64,8 @@ async function usualChannel(interaction: CommandUse, context: Needs): Promise<st
     // The gateway does not report closed threads; a request does.
     const guild = interaction.guild!;
     const fetch = () => guild.channels.fetch(defaultChannel);
-    const answer = await withinRefusals(guild, context.now(), fetch, () => null).catch(readFailure);
-    if (answer === 'gone' || answer === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
+    const response = await withinRefusals(guild, context.now(), fetch, () => null).catch(readFailure);
+    if (response === 'gone' || response === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
   }
   // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);

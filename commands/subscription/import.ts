@@ -112,7 +112,7 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
 /** `subscription:import:<entry>` */
 export const importButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
     const wish = await wishOf(interaction, context, entry);
@@ -152,7 +152,7 @@ export const importButton: Button<Needs> = {
 /** `subscription:discard:<entry>` */
 export const discardButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     await wishOf(interaction, context, entry);
     return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
@@ -165,9 +165,9 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Needs): 
   const { url, size } = options.getAttachment('file', true);
   const most = IMPORT_BYTES / 1024;
   if (size > IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
-  const answer = await readAttachment(url, IMPORT_BYTES);
-  if (answer.status !== 'read') throw new UserError(t(`subscription.import.${answer.status}`, { most }));
-  return answer.text;
+  const response = await readAttachment(url, IMPORT_BYTES);
+  if (response.status !== 'read') throw new UserError(t(`subscription.import.${response.status}`, { most }));
+  return response.text;
 }
 
 async function present(interaction: CommandUse, context: Needs): Promise<Present> {

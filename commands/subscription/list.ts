@@ -45,7 +45,7 @@ export function list(interaction: CommandUse, context: Needs): Promise<Reply> {
 /** `subscription:list:<channel or all>:<page>` */
 export const listButton: Button<Needs> = {
   access: 'all',
-  answer: 'update',
+  response: 'update',
   press: (interaction, [channel = 'all', number = '0'], context) => page(interaction, context, channel, Number(number)),
 };
 
@@ -115,7 +115,7 @@ function menuOf(
 /** `subscription:act`: the panel of the picked subscription, with quick actions. */
 export const actMenu: Menu<Needs & ContextWith<'confirmations'>> = {
   access: 'manage',
-  answer: 'reply',
+  response: 'reply',
   async choose(interaction, _, [id], context) {
     const found = await seenOne(interaction, id, context);
     const { t } = context;

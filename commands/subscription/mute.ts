@@ -50,7 +50,7 @@ const PRESSED = '8h';
 /** `subscription:mute:<id>[:<duration>]` */
 export const muteButton: Button<Needs> = {
   access: 'manage',
-  answer: 'reply',
+  response: 'reply',
   async press(interaction, [id, duration = PRESSED], context) {
     const until = untilOf(duration, context);
     return muteOne(interaction, context, await seenOne(interaction, id, context), until);

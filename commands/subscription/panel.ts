@@ -66,7 +66,7 @@ const opening = (name: FormName): FormButton<Needs> => ({
 
 const submitting = (name: FormName): Form<Needs> => ({
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async submit(interaction, [id], context) {
     const { t } = context;
     const before = await seenOne(interaction, id, context);
@@ -97,7 +97,7 @@ const submitting = (name: FormName): Form<Needs> => ({
 /** `subscription:save:<entry>` */
 const saveButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const { id, change } = await draftOf(interaction, entry, context);
     const before = await seenOne(interaction, id, context);
@@ -109,7 +109,7 @@ const saveButton: Button<Needs> = {
 /** `subscription:revert:<entry>` */
 const cancelButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const { id } = await draftOf(interaction, entry, context);
     return panel(await seenOne(interaction, id, context), context, context.t('subscription.edit.same'));

@@ -43,14 +43,14 @@ async function askToRemove(found: Subscription, context: Needs): Promise<Reply> 
 /** `subscription:remove:<id>` */
 export const removeButton: Button<Needs> = {
   access: 'manage',
-  answer: 'reply',
+  response: 'reply',
   press: async (interaction, [id], context) => askToRemove(await seenOne(interaction, id, context), context),
 };
 
 /** `subscription:drop:<id>:<channel>` */
 export const dropButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [id, channelId], context) {
     const { guildId } = interaction;
     const { subscriptions, t } = context;
@@ -78,6 +78,6 @@ export const dropButton: Button<Needs> = {
 /** `subscription:keep:<id>` */
 export const keepButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: async (_, __, { t }) => note('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),
 };

@@ -19,7 +19,7 @@ export async function test(interaction: CommandUse, context: Needs): Promise<Rep
 /** `subscription:test:<id>` */
 export const testButton: Button<Needs> = {
   access: 'manage',
-  answer: 'reply',
+  response: 'reply',
   press: async (interaction, [id], context) => post(interaction, await seenOne(interaction, id, context), context),
 };
 

@@ -18,7 +18,7 @@ type Needs = ContextWith<
 /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
 export const createButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   // One at a time: two webhooks would deliver each transfer twice.
   press: (interaction, _, context) =>
     context.guildQueue.run(interaction.guildId, 'webhook', () => create(interaction, context)),
@@ -33,17 +33,17 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   if (here.webhooks.length > 0) return note('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
   const url = receiver.urls(project.scope).current;
   if (url === null) throw new UserError(t('setup.project.noUrl'));
-  const answer = await project.notification.createWebhook(url);
-  if (answer.status !== 'ok') {
-    await record(interaction, context, 'webhook.create.failed', { outcome: answer.status });
+  const response = await project.notification.createWebhook(url);
+  if (response.status !== 'ok') {
+    await record(interaction, context, 'webhook.create.failed', { outcome: response.status });
     const lines = [
-      isUnknownCall(answer) ? t('webhook.create.refused') : explain(t, answer, 'notification'),
+      isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification'),
       t('webhook.create.manual'),
     ];
     const components = [row(press(t('webhook.list.receiver'), 'setup:receiver'))];
     return note('danger', t('webhook.create.failed'), lines, { components });
   }
-  const webhook = answer.id !== null && isWebhookId(answer.id) ? answer.id : null;
+  const webhook = response.id !== null && isWebhookId(response.id) ? response.id : null;
   if (webhook !== null) await guilds.changeSettings(guildId, { webhook });
   await record(interaction, context, 'webhook.create', { webhook });
   const addresses = [...new Set((await visibleTo(interaction, context)).map(({ address }) => address))];

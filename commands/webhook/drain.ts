@@ -40,7 +40,7 @@ function holding(posting: readonly Posting[], address: AddressText, { server }: 
 /** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
 export const drainButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [typed = ''], context) {
     const { t } = context;
     const project = await projectOf(context, interaction.guildId);
@@ -56,14 +56,14 @@ export const drainButton: Button<Needs> = {
     const webhooks = holding(await withAddresses(project, here.webhooks), address, context);
     let isChanged = false;
     for (const webhook of webhooks) {
-      const answer = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
-      const detail = { webhook, addresses: [address], outcome: answer };
-      if (answer.status !== 'ok') {
-        await record(interaction, context, 'webhook.remove.failed', { ...detail, outcome: answer.status });
-        throw new UserError(explain(t, answer, 'notification'));
+      const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
+      const detail = { webhook, addresses: [address], outcome: response };
+      if (response.status !== 'ok') {
+        await record(interaction, context, 'webhook.remove.failed', { ...detail, outcome: response.status });
+        throw new UserError(explain(t, response, 'notification'));
       }
       await record(interaction, context, 'webhook.remove', detail);
-      isChanged ||= answer.deletedCount !== 0;
+      isChanged ||= response.deletedCount !== 0;
     }
     if (!isChanged) return note('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
     return note('good', t('webhook.drain.done'), [line]);

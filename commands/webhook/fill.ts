@@ -1,6 +1,6 @@
 import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
-import { whole } from '../../src/discord/answer.ts';
 import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
+import { whole } from '../../src/discord/reply.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
@@ -33,14 +33,14 @@ const MENU_MOST = 25;
 /** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
 export const fillButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   press: (interaction, [what = 'all'], context) => fill(interaction, what, context),
 };
 
 /** `webhook:pick:<subscription or all>`: which of several webhooks gets new addresses, now and later. */
 export const pickMenu: Menu<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async choose(interaction, [what = 'all'], [id = ''], context) {
     return fill(interaction, what, await remembering(interaction, id, context));
   },
@@ -66,7 +66,7 @@ export const idButton: FormButton<Needs> = {
 /** `webhook:id:<subscription or all>` */
 export const idForm: Form<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async submit(interaction, [what = 'all'], context) {
     const id = interaction.fields.getTextInputValue('id').trim();
     return fill(interaction, what, await remembering(interaction, id, context));
@@ -84,21 +84,21 @@ async function remembering(interaction: Use, id: string, context: Needs): Promis
 async function fill(interaction: Use, what: string, context: Needs): Promise<Reply> {
   const { t } = context;
   const project = await projectOf(context, interaction.guildId);
-  const answer = await postingHere(project, context);
-  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'notification'));
-  if (answer.webhooks.length === 0) {
+  const response = await postingHere(project, context);
+  if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
+  if (response.webhooks.length === 0) {
     return note('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
       components: [row(press(t('webhook.create.button'), 'webhook:create'))],
     });
   }
-  const target = targetOf(answer.webhooks, context.server.webhook);
+  const target = targetOf(response.webhooks, context.server.webhook);
   if (target === 'unknown') {
     return note('info', t('webhook.fill.idTitle'), [t('webhook.fill.askId')], {
       components: [row(press(t('webhook.fill.enterId'), `webhook:id:${what}`))],
     });
   }
   if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
-  const addresses = await wanted(interaction, what, project, answer.webhooks, context);
+  const addresses = await wanted(interaction, what, project, response.webhooks, context);
   if (addresses.length === 0) return note('good', t('webhook.fill.willCome'), [t('webhook.fill.nothing')]);
   return addAll(interaction, project, target, addresses, context);
 }
@@ -168,13 +168,13 @@ export async function addAll(
   const count = addresses.length;
   for (let done = 0; done < count; done += CHUNK) {
     const part = addresses.slice(done, done + CHUNK);
-    const answer = await notification.addAddresses(webhook, part.map(checksumAddress));
-    if (answer.status !== 'ok') {
-      const detail = { webhook, done, of: count, outcome: answer.status };
+    const response = await notification.addAddresses(webhook, part.map(checksumAddress));
+    if (response.status !== 'ok') {
+      const detail = { webhook, done, of: count, outcome: response.status };
       await record(interaction, context, 'webhook.fill.failed', detail);
       const lines = [
-        isUnknownCall(answer) ? t('webhook.fill.manual') : explain(t, answer, 'notification'),
-        isUnknownCall(answer) ? t('subscription.add.ownWebhook') : null,
+        isUnknownCall(response) ? t('webhook.fill.manual') : explain(t, response, 'notification'),
+        isUnknownCall(response) ? t('subscription.add.ownWebhook') : null,
         done > 0 ? t('webhook.fill.partly', { done, count }) : null,
       ];
       return note('danger', t('webhook.fill.failed'), lines);

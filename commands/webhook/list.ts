@@ -21,9 +21,9 @@ const MENU_MOST = 25;
 export async function list(guildId: string, context: Needs): Promise<Reply> {
   const { t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context, guildId);
-  const [answer, names] = await Promise.all([notification.webhooks(), storedProjects.webhookNames(guildId)]);
-  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'notification'));
-  const { webhooks } = answer;
+  const [response, names] = await Promise.all([notification.webhooks(), storedProjects.webhookNames(guildId)]);
+  if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
+  const { webhooks } = response;
   const urls = receiver.urls(scope);
   const targets = webhooks.map(({ url }) => pointsAt(urls, url));
   const advice = adviceOn(targets);
@@ -124,14 +124,14 @@ export async function choices(guildId: string, focused: string, context: Needs):
   const { projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   if (access.status !== 'ready') return [];
-  const [answer, names] = await Promise.all([
+  const [response, names] = await Promise.all([
     access.notification.webhooks(CHOICES_MS),
     storedProjects.webhookNames(guildId),
   ]);
-  if (answer.status !== 'ok') return [];
+  if (response.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);
   const typed = focused.trim().toLowerCase();
-  return answer.webhooks.flatMap((one) => {
+  return response.webhooks.flatMap((one) => {
     if (one.id === null) return [];
     const name = names.get(one.id);
     if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];

@@ -2,7 +2,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { RemovalAnswer } from '../../src/upstream/notification.ts';
+import type { RemovalResult } from '../../src/upstream/notification.ts';
 import { boldName } from '../shared/naming.ts';
 import { firstOf, quoted } from '../shared/reply.ts';
 import type { Pasted } from './addresses.ts';
@@ -44,7 +44,7 @@ export function silentNames(t: Translate, silent: Standing['silent']): string[] 
   );
 }
 
-type Done = Extract<RemovalAnswer, { status: 'ok' }>;
+type Done = Extract<RemovalResult, { status: 'ok' }>;
 
 /** The service's message about a removal. */
 export function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {

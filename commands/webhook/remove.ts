@@ -79,7 +79,7 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
 /** `webhook:confirm:<entry>` */
 export const confirmButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
@@ -88,19 +88,23 @@ export const confirmButton: Button<Needs> = {
     const of = wish.scope ?? scope;
     const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
-    const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
-    if (answer.status !== 'ok') {
-      await record(interaction, context, 'webhook.remove.failed', { ...wish, addresses: free, outcome: answer.status });
+    const response = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
+    if (response.status !== 'ok') {
+      await record(interaction, context, 'webhook.remove.failed', {
+        ...wish,
+        addresses: free,
+        outcome: response.status,
+      });
       // Unless the service clearly refused, the removal may have happened.
-      const perhaps = !['forbidden', 'rejected', 'limited'].includes(answer.status);
+      const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
       return note('danger', t('webhook.remove.failed'), [
-        explain(t, answer, 'notification'),
+        explain(t, response, 'notification'),
         ...listed(t, free, 'asked'),
         perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
     const { silent } = quiet;
-    const detail = { ...wish, addresses: free, outcome: answer, silent: silent.map(({ id }) => id) };
+    const detail = { ...wish, addresses: free, outcome: response, silent: silent.map(({ id }) => id) };
     await record(interaction, context, REMOVE, detail);
     const offers = [];
     if (silent.length > 0) {
@@ -108,7 +112,7 @@ export const confirmButton: Button<Needs> = {
       const label = t('webhook.remove.alsoHere', { count: silent.length });
       offers.push(press(label, `webhook:forget:${id}`, ButtonStyle.Danger));
     }
-    if (answer.deletedCount !== 0) {
+    if (response.deletedCount !== 0) {
       const id = await ask(interaction, context, RESTORE, { ...wish, addresses: free });
       offers.push(press(t('webhook.remove.restore'), `webhook:restore:${id}`));
     }
@@ -116,7 +120,7 @@ export const confirmButton: Button<Needs> = {
       'good',
       t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) }),
       [
-        ...outcomeOf(t, answer, free.length),
+        ...outcomeOf(t, response, free.length),
         ...listed(t, free, 'asked'),
         ...listed(t, needed, 'needed'),
         ...silentLines(t, quiet),
@@ -129,7 +133,7 @@ export const confirmButton: Button<Needs> = {
 /** `webhook:cancel:<entry>` */
 export const cancelButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     await wishOf(interaction, context, REMOVE, entry);
     return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
@@ -139,7 +143,7 @@ export const cancelButton: Button<Needs> = {
 /** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
 export const forgetButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const wish = await wishOf(interaction, context, FORGET, entry);
     const { scope } = await projectOf(context, interaction.guildId);
@@ -155,7 +159,7 @@ export const forgetButton: Button<Needs> = {
 /** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
 export const restoreButton: Button<Needs> = {
   access: 'manage',
-  answer: 'update',
+  response: 'update',
   async press(interaction, [entry], context) {
     const project = await projectOf(context, interaction.guildId);
     const { webhook, addresses } = await wishOf(interaction, context, RESTORE, entry);

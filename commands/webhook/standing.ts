@@ -47,10 +47,10 @@ export async function lookUp(
   { notification, scope }: { notification: Notification; scope: number },
   { storedProjects, receiver }: Pick<ContextWith<'storedProjects' | 'receiver'>, 'storedProjects' | 'receiver'>,
 ): Promise<{ scope: number; isUnknown: boolean }> {
-  const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') return { scope, isUnknown: false };
-  const found = answer.webhooks.find(({ id }) => id === webhook);
-  const isUnknown = !found && answer.webhooks.length > 0 && answer.webhooks.every(({ id }) => id !== null);
+  const response = await notification.webhooks(LOOK_MS);
+  if (response.status !== 'ok') return { scope, isUnknown: false };
+  const found = response.webhooks.find(({ id }) => id === webhook);
+  const isUnknown = !found && response.webhooks.length > 0 && response.webhooks.every(({ id }) => id !== null);
   const scopes = [scope, OPERATOR_SCOPE, ...(await storedProjects.scopes()).values()];
   const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
   return { scope: target ?? scope, isUnknown };

@@ -50,7 +50,7 @@ async function openProjects(
     now,
     newToken: makePathToken,
     onTokens: tokens.refresh,
-    onAnswer: (failure) => health.note('notification', failure),
+    onResponse: (failure) => health.note('notification', failure),
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();
@@ -65,7 +65,7 @@ function openExplorer(config: Config, health: InterfaceHealth, now: () => number
     addressParam: config.EXPLORER_ADDRESS_PARAM,
     apiKey: config.EXPLORER_API_KEY,
     now,
-    onAnswer: (failure) => health.note('explorer', failure),
+    onResponse: (failure) => health.note('explorer', failure),
   });
   health.watch('explorer', explorer.probe);
   return explorer;

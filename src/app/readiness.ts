@@ -40,15 +40,15 @@ export async function databasePart({ store, check }: OpenStore, fault: string | 
     // `fault` is checked too.
     (reason) => reason ?? store.inbox.next(1).then(() => null),
   );
-  const answer = await inTime(
+  const response = await inTime(
     unusable.then(
       (reason) => ({ reason }),
       (error: Error) => ({ reason: error.message }),
     ),
     READY_MS,
   );
-  if (answer === null) return { ready: false, detail: 'the database has not responded for 1.5 s: the disk may hang' };
-  if (answer.reason !== null) return { ready: false, detail: answer.reason };
+  if (response === null) return { ready: false, detail: 'the database has not responded for 1.5 s: the disk may hang' };
+  if (response.reason !== null) return { ready: false, detail: response.reason };
   return fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` };
 }
 

@@ -1,7 +1,7 @@
 import { type BaseInteraction, PermissionFlagsBits } from 'discord.js';
 import type { GuildSettings } from '../domain/guild.ts';
-import type { Replying } from './answer.ts';
 import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts';
+import type { Replying } from './reply.ts';
 
 /**
  * Whether the member may configure the bot here: with Manage Server (which administrators and the owner have) or the

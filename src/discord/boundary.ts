@@ -5,9 +5,9 @@ import { type GuildSettings, NO_SETTINGS } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
 import { forLog, UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import { type Replying, whole } from './answer.ts';
 import { installedHere, mayManage } from './authority.ts';
 import type { Access, AutocompleteUse, InteractionContext, Reply } from './command.ts';
+import { type Replying, whole } from './reply.ts';
 
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;

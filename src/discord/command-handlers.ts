@@ -1,10 +1,10 @@
 import { type ChatInputCommandInteraction, type MessageContextMenuCommandInteraction, MessageFlags } from 'discord.js';
 import { inTime } from '../domain/clock.ts';
-import { acknowledge, replyWith, whole } from './answer.ts';
 import { accessOf, installedHere } from './authority.ts';
 import type { Boundary, Outcome } from './boundary.ts';
 import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
 import { openForm } from './open-form.ts';
+import { acknowledge, replyWith, whole } from './reply.ts';
 
 /** How long a public command may run before its reply is deferred; Discord allows 3 s. */
 const PUBLIC_MS = 1_000;

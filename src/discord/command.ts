@@ -67,7 +67,7 @@ export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
  */
 export interface Button<Context = InteractionContext> {
   access: Access;
-  answer: 'update' | 'reply';
+  response: 'update' | 'reply';
   /** As in {@link Command}. */
   anywhere?: true;
   press: (interaction: ButtonUse, args: string[], context: Context) => Promise<Reply>;
@@ -76,7 +76,7 @@ export interface Button<Context = InteractionContext> {
 /** What a select menu does. Its custom id has a button's form; the chosen `values` carry no authority. */
 export interface Menu<Context = InteractionContext> {
   access: Access;
-  answer: 'update' | 'reply';
+  response: 'update' | 'reply';
   choose: (interaction: MenuUse, args: string[], values: string[], context: Context) => Promise<Reply>;
 }
 
@@ -103,7 +103,7 @@ export interface FormButton<Context = InteractionContext> {
  */
 export interface Form<Context = InteractionContext> {
   access: Access;
-  answer?: 'update';
+  response?: 'update';
   submit: (interaction: FormUse, args: string[], context: Context) => Promise<Reply>;
 }
 

@@ -5,7 +5,6 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from 'discord.js';
-import { acknowledge, replyWith, whole } from './answer.ts';
 import type { Boundary } from './boundary.ts';
 import type {
   AnyCommand,
@@ -18,6 +17,7 @@ import type {
   Reply,
 } from './command.ts';
 import { openForm } from './open-form.ts';
+import { acknowledge, replyWith, whole } from './reply.ts';
 
 /** Returns the handlers of buttons and menus, and of submitted forms. */
 export function componentHandlers<Services extends object>(
@@ -36,7 +36,7 @@ export function componentHandlers<Services extends object>(
     // As in a command.
     const used = interaction as ButtonUse | MenuUse;
     if ('form' in found) return openForm(boundary, used, found.access, (context) => formOf(found, used, args, context));
-    const updates = found.answer === 'update' && isOwn(used);
+    const updates = found.response === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
     const reply = await run(used, found.access, isPublic, (context) =>
@@ -57,7 +57,7 @@ export function componentHandlers<Services extends object>(
     if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
-    const updates = found.answer === 'update' && used.isFromMessage() && isOwn(used);
+    const updates = found.response === 'update' && used.isFromMessage() && isOwn(used);
     await acknowledge(used, () =>
       updates && used.isFromMessage() ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }),
     );

@@ -40,7 +40,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       discard(current);
       timer = setTimeout(connect, failed(error));
     };
-    current.on(Events.InteractionCreate, (interaction) => void served.answer(interaction));
+    current.on(Events.InteractionCreate, (interaction) => void served.handle(interaction));
     current.on(Events.ClientReady, (ready) => {
       const { shards } = ready.ws;
       state.ready(shards);

@@ -1,7 +1,7 @@
 import { type APIModalInteractionResponseCallbackData, MessageFlags } from 'discord.js';
-import { whole } from './answer.ts';
 import type { Boundary } from './boundary.ts';
 import type { Access, ButtonUse, CommandUse, InteractionContext, MenuUse } from './command.ts';
+import { whole } from './reply.ts';
 
 /** Opens a form, or replies why it cannot. */
 export async function openForm<Services extends object>(

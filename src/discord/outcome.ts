@@ -26,10 +26,10 @@ class Misread extends Error {
  * minutes for a response's end, and ignores `Retry-After` except in Discord's own 429.
  */
 export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
-  const answer = await makeRequest(url, init);
-  const { status, statusText, ok } = answer;
-  const headers = new Headers(answer.headers as unknown as Headers);
-  const text = await answer.text();
+  const response = await makeRequest(url, init);
+  const { status, statusText, ok } = response;
+  const headers = new Headers(response.headers as unknown as Headers);
+  const text = await response.text();
   const json = parse(text);
   const isJson = json !== undefined;
   const asked = Number(headers.get('retry-after'));

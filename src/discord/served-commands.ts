@@ -17,7 +17,7 @@ export interface ServedCommandsOptions<Services extends object> extends Omit<Dis
   random(): number;
 }
 
-/** Loads the commands when they are first needed (nobody can use them before), registers them and answers them. */
+/** Loads the commands when they are first needed (nobody can use them before), registers them and handles interactions. */
 export function createServedCommands<Services extends object>(options: ServedCommandsOptions<Services>) {
   const { log, random } = options;
   let loading: ReturnType<typeof load> | undefined;
@@ -48,8 +48,8 @@ export function createServedCommands<Services extends object>(options: ServedCom
   }
 
   return {
-    /** Answers an interaction; does nothing while the commands cannot be loaded, which registering them logs. */
-    async answer(interaction: Interaction): Promise<void> {
+    /** Handles an interaction; does nothing while the commands cannot be loaded, which registering them logs. */
+    async handle(interaction: Interaction): Promise<void> {
       if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);
       const served = await loaded().catch(() => null);
       await served?.dispatch(interaction);

@@ -26,7 +26,7 @@ export interface Token {
 }
 
 /** The result of a lookup. `invalid`: the explorer does not accept the address. */
-export type TokenAnswer =
+export type TokenResult =
   | { status: 'found'; token: Token }
   | { status: 'not-found' }
   | { status: 'invalid' }

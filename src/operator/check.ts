@@ -169,12 +169,12 @@ async function checkNotification(config: Config): Promise<Check> {
   if (!projectId || !apiKey || !apiSecret) {
     return { name, verdict: 'off', found: 'no project of the operator; servers store their own with /setup project' };
   }
-  const answer = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
-  if (answer.status === 'ok')
-    return { name, verdict: 'fine', found: `the project has ${answer.webhooks.length} webhooks` };
+  const response = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
+  if (response.status === 'ok')
+    return { name, verdict: 'fine', found: `the project has ${response.webhooks.length} webhooks` };
   return failed(
     name,
-    answer,
+    response,
     'NOTIFICATION_URL',
     'NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET',
   );
@@ -186,14 +186,14 @@ async function checkExplorer(config: Config): Promise<Check> {
   if (!url) return off(name, 'EXPLORER_API_URL');
   if (!SAMPLE_TOKEN.ok) throw new Error('The sample is not an address.');
   const explorer = createExplorer({ url, addressParam, apiKey, now: () => Date.now() });
-  const answer = await explorer.token(SAMPLE_TOKEN.address);
-  switch (answer.status) {
+  const response = await explorer.token(SAMPLE_TOKEN.address);
+  switch (response.status) {
     case 'found':
     case 'not-found':
     case 'invalid':
-      return { name, verdict: 'fine', found: 'it answers' };
+      return { name, verdict: 'fine', found: 'it responds' };
     default:
-      return failed(name, answer, 'EXPLORER_API_URL', 'EXPLORER_API_KEY');
+      return failed(name, response, 'EXPLORER_API_URL', 'EXPLORER_API_KEY');
   }
 }
 

@@ -28,10 +28,10 @@ const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
 export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): Promise<Reachability> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await fetch(`${publicUrl}/hooks/probe`, { method: 'POST', redirect: 'manual', signal });
-    const text = await answer.text();
-    if (answer.status === 404 && text === '{"ok":false}') return { status: 'reachable' };
-    return { status: 'other', code: answer.status };
+    const response = await fetch(`${publicUrl}/hooks/probe`, { method: 'POST', redirect: 'manual', signal });
+    const text = await response.text();
+    if (response.status === 404 && text === '{"ok":false}') return { status: 'reachable' };
+    return { status: 'other', code: response.status };
   } catch (error) {
     const code = String(((error as Error).cause as { code?: unknown } | undefined)?.code);
     return { status: signal.aborted ? 'timeout' : (MEANINGS[code] ?? 'away') };

@@ -2,7 +2,7 @@ import type { AddressText } from '../domain/address.ts';
 import { type Clock, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
 import type { CatalogEntry } from '../domain/routing.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
-import type { TokenAnswer } from '../domain/token.ts';
+import type { TokenResult } from '../domain/token.ts';
 import { createBuckets } from '../domain/token-bucket.ts';
 
 /** An entry is looked up again after this. */
@@ -25,7 +25,7 @@ export function createTokenCatalog({
   lookUp,
   clock,
 }: {
-  lookUp(address: AddressText): Promise<TokenAnswer>;
+  lookUp(address: AddressText): Promise<TokenResult>;
   clock: Clock;
 }) {
   const pausedUntil = new Map<AddressText, number>();
@@ -34,9 +34,9 @@ export function createTokenCatalog({
   let learned: CatalogEntry[] = [];
 
   async function learnOne(token: AddressText): Promise<void> {
-    const answer = await lookUp(token);
-    if (answer.status === 'limited') allPausedUntil = clock.now() + PAUSE_MS;
-    const entry = entryOf(token, answer, clock.now());
+    const response = await lookUp(token);
+    if (response.status === 'limited') allPausedUntil = clock.now() + PAUSE_MS;
+    const entry = entryOf(token, response, clock.now());
     if (!entry) return;
     pausedUntil.delete(token);
     learned.push(entry);
@@ -103,10 +103,10 @@ export function createTokenCatalog({
 }
 
 /** What a response shows about the token; null: nothing. */
-function entryOf(token: AddressText, answer: TokenAnswer, checkedAt: number): CatalogEntry | null {
-  switch (answer.status) {
+function entryOf(token: AddressText, response: TokenResult, checkedAt: number): CatalogEntry | null {
+  switch (response.status) {
     case 'found': {
-      const { cataloged, symbol, name } = answer.token;
+      const { cataloged, symbol, name } = response.token;
       return { token, cataloged, symbol, name, checkedAt };
     }
     case 'not-found':

@@ -22,14 +22,14 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
       return { status: 'foreign' };
     }
     try {
-      const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (answer.status !== 200) {
-        await answer.body?.cancel();
+      const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (response.status !== 200) {
+        await response.body?.cancel();
         return { status: 'unreachable' };
       }
       const chunks: Uint8Array[] = [];
       let size = 0;
-      for await (const chunk of answer.body ?? []) {
+      for await (const chunk of response.body ?? []) {
         size += chunk.length;
         if (size > most) return { status: 'too-large' };
         chunks.push(chunk);

@@ -1,7 +1,7 @@
 import { inTime, MINUTE } from '../domain/clock.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
+import { createCache } from './cache.ts';
 import { call, jsonOf } from './http.ts';
-import { createMemory } from './memory.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
 /** The categories of the specification, for when the service cannot be asked. */
@@ -29,7 +29,7 @@ export interface ProviderQuery {
 }
 
 /** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
-export type RowsAnswer = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | UpstreamFailure;
+export type RowsResult = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | UpstreamFailure;
 
 /** Where providers are looked up. */
 export interface DiscoveryOptions {
@@ -38,7 +38,7 @@ export interface DiscoveryOptions {
   now(): number;
   timeoutMs?: number;
   /** A request succeeded (null) or failed. */
-  onAnswer?(failure: UpstreamFailure | null): void;
+  onResponse?(failure: UpstreamFailure | null): void;
 }
 
 const PAGE_SIZE = 50;
@@ -55,28 +55,28 @@ const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
-export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: DiscoveryOptions) {
+export function createDiscovery({ url, now, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
-  let asking: Promise<string[] | null> | null = null;
-  const remember = createMemory<RowsAnswer>(CACHED, now);
+  let loading: Promise<string[] | null> | null = null;
+  const cached = createCache<RowsResult>(CACHED, now);
   const loadRows = createRowsReader(url, timeoutMs);
 
   async function loadCategories(): Promise<string[] | null> {
-    const answer = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
-    const keys = answer.status === 'ok' ? readCategories(answer.json) : [];
+    const response = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
+    const keys = response.status === 'ok' ? readCategories(response.json) : [];
     if (keys.length === 0) {
-      onAnswer?.(answer.status === 'ok' ? { status: 'unreadable' } : answer);
+      onResponse?.(response.status === 'ok' ? { status: 'unreadable' } : response);
       return null;
     }
-    onAnswer?.(null);
+    onResponse?.(null);
     categories = { until: now() + CATEGORIES_MS, keys };
     return keys;
   }
 
-  function noted(answer: RowsAnswer): RowsAnswer {
+  function reported(response: RowsResult): RowsResult {
     // A service that rejects a search works.
-    onAnswer?.(answer.status === 'ok' || answer.status === 'rejected' ? null : answer);
-    return answer;
+    onResponse?.(response.status === 'ok' || response.status === 'rejected' ? null : response);
+    return response;
   }
 
   return {
@@ -86,18 +86,18 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
     async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
       if (categories && categories.until > now()) return { keys: categories.keys, live: true };
-      asking ??= loadCategories().finally(() => {
-        asking = null;
+      loading ??= loadCategories().finally(() => {
+        loading = null;
       });
-      const keys = await inTime(asking, withinMs);
+      const keys = await inTime(loading, withinMs);
       return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
     },
 
     /** Every row that fits, from all of the service's pages. */
-    rows: (query: ProviderQuery): Promise<RowsAnswer> =>
-      remember(JSON.stringify([query.category, query.search, query.providers]), {
-        ask: () => loadRows(query).then(noted),
-        keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
+    rows: (query: ProviderQuery): Promise<RowsResult> =>
+      cached(JSON.stringify([query.category, query.search, query.providers]), {
+        load: () => loadRows(query).then(reported),
+        keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_MS : 0),
       }),
 
     /** The page for people about a category. */
@@ -131,24 +131,24 @@ function createRowsReader(url: string, timeoutMs: number) {
    * service that refuses them may refuse the page size, which is left out from then on if that helps.
    */
   async function firstPages(query: ProviderQuery): Promise<FirstPages> {
-    const ask = async (): Promise<FirstPages> => {
+    const request = async (): Promise<FirstPages> => {
       const { firstPage } = learned;
       if (firstPage !== null) return [await askPage(query, firstPage)];
       return Promise.all([askPage(query, 0), askPage(query, 1)]);
     };
-    const answers = await ask();
-    if (!learned.takesPageSize || !answers.every((page) => 'status' in page && page.status === 'rejected')) {
-      return answers;
+    const responses = await request();
+    if (!learned.takesPageSize || !responses.every((page) => 'status' in page && page.status === 'rejected')) {
+      return responses;
     }
     learned.takesPageSize = false;
-    const again = await ask();
+    const again = await request();
     // It refuses something else.
     learned.takesPageSize = again.every((page) => 'status' in page);
-    return learned.takesPageSize ? answers : again;
+    return learned.takesPageSize ? responses : again;
   }
 
   /** Reads all pages; a missing or repeated page adds nothing. */
-  async function loadRows(query: ProviderQuery): Promise<RowsAnswer> {
+  async function loadRows(query: ProviderQuery): Promise<RowsResult> {
     const pages = await firstPages(query);
     const [zero, one] = pages.length === 2 ? pages : [null, pages[0]];
     learned.firstPage ??= zero && firstOf(zero, one);

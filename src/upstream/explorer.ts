@@ -1,10 +1,10 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { MINUTE, SECOND } from '../domain/clock.ts';
-import type { TokenAnswer } from '../domain/token.ts';
+import type { TokenResult } from '../domain/token.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { type Answer, call } from './http.ts';
-import { createMemory } from './memory.ts';
-import { readAnswer } from './token.ts';
+import { createCache } from './cache.ts';
+import { call, type HttpResult } from './http.ts';
+import { readToken } from './token.ts';
 
 /** Where and how tokens are looked up. */
 export interface ExplorerOptions {
@@ -17,7 +17,7 @@ export interface ExplorerOptions {
   now(): number;
   timeoutMs?: number;
   /** A lookup ended; null: successfully. */
-  onAnswer?(failure: UpstreamFailure | null): void;
+  onResponse?(failure: UpstreamFailure | null): void;
 }
 
 const FOUND_MS = MINUTE;
@@ -29,11 +29,11 @@ export type Explorer = ReturnType<typeof createExplorer>;
 
 /** Creates the client. Results are cached briefly, and equal lookups share one call. */
 export function createExplorer(options: ExplorerOptions) {
-  const { url, addressParam, apiKey, now, timeoutMs = 10_000, onAnswer } = options;
-  const remember = createMemory<TokenAnswer>(CACHED, now);
+  const { url, addressParam, apiKey, now, timeoutMs = 10_000, onResponse } = options;
+  const cached = createCache<TokenResult>(CACHED, now);
   let root = `${url}/`;
 
-  const ask = (address: AddressText, base: string) => {
+  const request = (address: AddressText, base: string) => {
     const target = new URL(base);
     target.searchParams.set('module', 'token');
     target.searchParams.set('action', 'getToken');
@@ -42,40 +42,40 @@ export function createExplorer(options: ExplorerOptions) {
     return call({ url: target, timeoutMs });
   };
 
-  async function lookUp(address: AddressText): Promise<TokenAnswer> {
+  async function lookUp(address: AddressText): Promise<TokenResult> {
     const first = root;
-    let answer = await ask(address, first);
+    let response = await request(address, first);
     // Some deployments serve their root only without a trailing slash.
-    if (isElsewhere(answer)) {
+    if (isElsewhere(response)) {
       const other = first === url ? `${url}/` : url;
-      answer = await ask(address, other);
-      if (answer.status === 'answered' && !isElsewhere(answer)) root = other;
+      response = await request(address, other);
+      if (response.status === 'answered' && !isElsewhere(response)) root = other;
     }
-    const read = readAnswer(answer, address);
-    onAnswer?.(isAnswered(read) ? null : read);
+    const read = readToken(response, address);
+    onResponse?.(isAnswered(read) ? null : read);
     return read;
   }
 
   return {
     /** Looks up a token's catalog record. */
-    token: (address: AddressText): Promise<TokenAnswer> =>
-      remember(address, {
-        ask: () => lookUp(address),
+    token: (address: AddressText): Promise<TokenResult> =>
+      cached(address, {
+        load: () => lookUp(address),
         keepMs: ({ status }) => (status === 'found' ? FOUND_MS : status === 'not-found' ? NOT_FOUND_MS : 0),
       }),
     /** Makes a request, bypassing the cache. */
-    probe: (): Promise<TokenAnswer> => lookUp(ZERO_ADDRESS),
+    probe: (): Promise<TokenResult> => lookUp(ZERO_ADDRESS),
   };
 }
 
-type Answered = Extract<TokenAnswer, { status: 'found' | 'not-found' | 'invalid' }>;
+type Answered = Extract<TokenResult, { status: 'found' | 'not-found' | 'invalid' }>;
 
-const isAnswered = (answer: TokenAnswer): answer is Answered =>
-  answer.status === 'found' || answer.status === 'not-found' || answer.status === 'invalid';
+const isAnswered = (response: TokenResult): response is Answered =>
+  response.status === 'found' || response.status === 'not-found' || response.status === 'invalid';
 
-function isElsewhere(answer: Answer): boolean {
-  if (answer.status !== 'answered') return false;
-  return (answer.code >= 300 && answer.code < 400) || (answer.code === 404 && !isFrame(answer.json));
+function isElsewhere(response: HttpResult): boolean {
+  if (response.status !== 'answered') return false;
+  return (response.code >= 300 && response.code < 400) || (response.code === 404 && !isFrame(response.json));
 }
 
 function isFrame(json: unknown): boolean {

@@ -3,14 +3,14 @@ import { numbersAsWritten } from '../domain/event.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
 /** A complete response; `json` is undefined when the body is not JSON. Numbers are their source texts. */
-export interface Answered {
+export interface HttpResponse {
   status: 'answered';
   code: number;
   json: unknown;
 }
 
 /** The result of a request. It contains nothing of the request or the raw body, because both may contain keys. */
-export type Answer = Answered | { status: 'timeout' } | { status: 'unreachable' };
+export type HttpResult = HttpResponse | { status: 'timeout' } | { status: 'unreachable' };
 
 /** One request. */
 export interface Call {
@@ -26,10 +26,10 @@ export interface Call {
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Sends a request and reads the response as JSON; never throws, never follows a redirect. */
-export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
+export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<HttpResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method,
       headers: {
         accept: 'application/json',
@@ -44,12 +44,12 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
     });
     const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of answer.body ?? []) {
+    for await (const chunk of response.body ?? []) {
       size += chunk.length;
-      if (size > MAX_BYTES) return { status: 'answered', code: answer.status, json: undefined };
+      if (size > MAX_BYTES) return { status: 'answered', code: response.status, json: undefined };
       chunks.push(chunk);
     }
-    return { status: 'answered', code: answer.status, json: parse(Buffer.concat(chunks).toString('utf8')) };
+    return { status: 'answered', code: response.status, json: parse(Buffer.concat(chunks).toString('utf8')) };
   } catch {
     return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
   }
@@ -64,9 +64,9 @@ function parse(text: string): unknown {
 }
 
 /** The failure that a response means; null: 2xx. */
-export function failureOf(answer: Answer): UpstreamFailure | null {
-  if (answer.status !== 'answered') return answer;
-  const { code } = answer;
+export function failureOf(response: HttpResult): UpstreamFailure | null {
+  if (response.status !== 'answered') return response;
+  const { code } = response;
   if (code >= 200 && code < 300) return null;
   if (code === 401 || code === 403) return { status: 'forbidden' };
   if (code === 400 || code === 404 || code === 422) return { status: 'rejected' };
@@ -75,8 +75,8 @@ export function failureOf(answer: Answer): UpstreamFailure | null {
 }
 
 /** The value of a 2xx response, or the failure that another one means. */
-export function jsonOf(answer: Answer): { status: 'ok'; json: unknown } | UpstreamFailure {
-  const failure = failureOf(answer);
+export function jsonOf(response: HttpResult): { status: 'ok'; json: unknown } | UpstreamFailure {
+  const failure = failureOf(response);
   if (failure) return failure;
-  return { status: 'ok', json: 'json' in answer ? answer.json : undefined };
+  return { status: 'ok', json: 'json' in response ? response.json : undefined };
 }

@@ -21,23 +21,23 @@ export interface NotificationOptions {
   apiSecret: string;
   timeoutMs?: number;
   /** A request succeeded (null) or failed. A refusal counts as success: it concerns one project or webhook. */
-  onAnswer?(failure: UpstreamFailure | null): void;
+  onResponse?(failure: UpstreamFailure | null): void;
 }
 
 /** The project's webhooks, or why they could not be read. */
-export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | UpstreamFailure;
+export type WebhooksResult = { status: 'ok'; webhooks: Webhook[] } | UpstreamFailure;
 
 /** The addresses that a webhook watches, or why they could not be read. */
-export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | UpstreamFailure;
+export type AddressesResult = { status: 'ok'; addresses: AddressText[] } | UpstreamFailure;
 
 /** The webhook no longer watches the addresses, with the service's message; or why it still does. */
-export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | UpstreamFailure;
+export type RemovalResult = { status: 'ok'; message: string | null; deletedCount: number | null } | UpstreamFailure;
 
 /** A webhook was created, with its ID if the service returns it; or why not. */
-export type CreationAnswer = { status: 'ok'; id: string | null } | UpstreamFailure;
+export type CreationResult = { status: 'ok'; id: string | null } | UpstreamFailure;
 
 /** The webhook watches the addresses, or why not. */
-export type AdditionAnswer = { status: 'ok' } | UpstreamFailure;
+export type AdditionResult = { status: 'ok' } | UpstreamFailure;
 
 const text = z.string().min(1).nullish().catch(null);
 
@@ -102,7 +102,7 @@ export type Notification = ReturnType<typeof createNotification>;
 
 /** Creates the client; the keys leave it only in requests. */
 export function createNotification(options: NotificationOptions) {
-  const { url, projectId, apiKey, apiSecret, timeoutMs = 25_000, onAnswer } = options;
+  const { url, projectId, apiKey, apiSecret, timeoutMs = 25_000, onResponse } = options;
   const at = (path: string) => {
     const target = new URL(`${url}${path}`);
     target.searchParams.set('apiKey', apiKey);
@@ -110,54 +110,54 @@ export function createNotification(options: NotificationOptions) {
   };
 
   /** Sends a request and parses its response by a schema. */
-  async function ask<Read>(schema: z.ZodType<Read>, request: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
+  async function request<Read>(schema: z.ZodType<Read>, what: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
     // The project's own service then returns more than the specification shows, such as a webhook's id.
     const headers = { 'API-SECRET': apiSecret, prefer: 'return=representation' };
-    const answer = jsonOf(await call({ ...request, headers }));
-    if (answer.status !== 'ok') {
-      onAnswer?.(REFUSALS.includes(answer.status) ? null : answer);
-      return answer;
+    const response = jsonOf(await call({ ...what, headers }));
+    if (response.status !== 'ok') {
+      onResponse?.(REFUSALS.includes(response.status) ? null : response);
+      return response;
     }
-    const { success, data } = schema.safeParse(answer.json);
-    onAnswer?.(success ? null : { status: 'unreadable' });
+    const { success, data } = schema.safeParse(response.json);
+    onResponse?.(success ? null : { status: 'unreadable' });
     return success ? { status: 'ok' as const, data } : { status: 'unreadable' as const };
   }
 
   return {
     /** The project's webhooks. `withinMs` shortens the time limit. */
-    async webhooks(withinMs = timeoutMs): Promise<WebhooksAnswer> {
+    async webhooks(withinMs = timeoutMs): Promise<WebhooksResult> {
       const url = at(`/webhooks/${encodeURIComponent(projectId)}`);
-      const read = await ask(webhooks, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
+      const read = await request(webhooks, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
       return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
     /**
      * The addresses that a webhook watches. The specification does not describe this call, so a service may lack it.
      */
-    async addresses(webhookId: string, withinMs: number): Promise<AddressesAnswer> {
+    async addresses(webhookId: string, withinMs: number): Promise<AddressesResult> {
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
-      const read = await ask(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
+      const read = await request(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
       return read.status === 'ok' ? { status: 'ok', addresses: read.data } : read;
     },
 
     /** Creates a webhook that sends every kind of event to a receiver URL; doing it twice creates two. */
-    async createWebhook(webhookUrl: string): Promise<CreationAnswer> {
+    async createWebhook(webhookUrl: string): Promise<CreationResult> {
       const body = { projectId, webhookUrl, eventType: 'ALL' };
-      const read = await ask(created, { url: at('/webhook'), method: 'POST', body, timeoutMs });
+      const read = await request(created, { url: at('/webhook'), method: 'POST', body, timeoutMs });
       return read.status === 'ok' ? { status: 'ok', id: read.data.id } : read;
     },
 
     /** Adds addresses to a webhook; adding one that is there changes nothing. */
-    async addAddresses(webhookId: string, addresses: readonly string[]): Promise<AdditionAnswer> {
+    async addAddresses(webhookId: string, addresses: readonly string[]): Promise<AdditionResult> {
       const url = at('/webhook/add-addresses');
-      const read = await ask(answered, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
+      const read = await request(answered, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
       return read.status === 'ok' ? { status: 'ok' } : read;
     },
 
     /** Removes addresses from a webhook; doing it twice changes nothing. */
-    async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalAnswer> {
+    async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalResult> {
       const url = at('/webhook/delete-addresses');
-      const read = await ask(removal, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
+      const read = await request(removal, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
       if (read.status !== 'ok') return read;
       const { message = null, acknowledged, deletedCount = null } = read.data;
       return acknowledged === false ? { status: 'unreadable' } : { status: 'ok', message, deletedCount };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { createMemory } from './memory.ts';
+import { createCache } from './cache.ts';
 import {
-  type AddressesAnswer,
+  type AddressesResult,
   createNotification,
   type Notification,
   type NotificationOptions,
@@ -19,7 +19,7 @@ export interface ProjectKeys {
 /** A project's client, which also caches for a short time what its webhooks watch. */
 export interface ProjectClient extends Notification {
   /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
-  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesAnswer>;
+  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesResult>;
 }
 
 /** How long a webhook's addresses are cached: people add several in a row. */
@@ -28,8 +28,11 @@ const ADDRESSES_MS = 30_000;
 const ADDRESSES_CACHED = 50;
 
 /** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */
-export function createProjectClients(now: () => number, options: Pick<NotificationOptions, 'onAnswer' | 'timeoutMs'>) {
-  const lists = createMemory<AddressesAnswer>(ADDRESSES_CACHED, now);
+export function createProjectClients(
+  now: () => number,
+  options: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
+) {
+  const lists = createCache<AddressesResult>(ADDRESSES_CACHED, now);
   /** How often the bot changed each webhook, so that no outdated list is used. */
   const changes = new Map<string, number>();
 
@@ -50,7 +53,7 @@ export function createProjectClients(now: () => number, options: Pick<Notificati
       knownAddresses(webhookId, withinMs) {
         const key = keyOf(webhookId);
         return lists(`${changes.get(hash('sha256', key)) ?? 0} ${key}`, {
-          ask: () => client.addresses(webhookId, withinMs),
+          load: () => client.addresses(webhookId, withinMs),
           keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
         });
       },

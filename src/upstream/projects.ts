@@ -2,7 +2,7 @@ import type { StoredProject } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
-import type { NotificationOptions, WebhooksAnswer } from './notification.ts';
+import type { NotificationOptions, WebhooksResult } from './notification.ts';
 import { createProjectClients, type ProjectClient, type ProjectKeys } from './project-client.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface Projects {
   /** A guild's own signing secrets; empty: it has none, or none can be read. */
   ownSigningSecrets(guildId: string): Promise<readonly string[]>;
   /** Checks with the service whether these keys are valid; null: the service is off. */
-  check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
+  check(keys: ProjectKeys, withinMs: number): Promise<WebhooksResult | null>;
   /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
   probe: (() => Promise<unknown>) | null;
   /** Stores or replaces a guild's own project; returns its scope. */
@@ -78,14 +78,14 @@ export function createProjects(options: {
   newToken(): string;
   /** The path tokens changed. */
   onTokens(): Promise<void>;
-  onAnswer?: NotificationOptions['onAnswer'];
+  onResponse?: NotificationOptions['onResponse'];
   timeoutMs?: number;
 }): Projects {
   const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
-  const { onAnswer, timeoutMs } = options;
+  const { onResponse, timeoutMs } = options;
   const clientOf = createProjectClients(now, {
     ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(onAnswer && { onAnswer }),
+    ...(onResponse && { onResponse }),
   });
   let signing = new Map<number, readonly string[]>();
 

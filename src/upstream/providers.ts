@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { type Answer, jsonOf } from './http.ts';
+import { type HttpResult, jsonOf } from './http.ts';
 
 /** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
 export interface ProviderRow {
@@ -35,8 +35,8 @@ export function readCategories(json: unknown): string[] {
 }
 
 /** A page of a category's rows. */
-export function readPage(answer: Answer, category: string): Page | UpstreamFailure {
-  const read = jsonOf(answer);
+export function readPage(response: HttpResult, category: string): Page | UpstreamFailure {
+  const read = jsonOf(response);
   if (read.status !== 'ok') return read;
   const rows = findList(read.json, category);
   return rows ? { rows, total: findTotal(read.json) } : { status: 'unreadable' };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AddressText, toAddress } from '../domain/address.ts';
-import type { Token, TokenAnswer } from '../domain/token.ts';
-import { type Answer, failureOf } from './http.ts';
+import type { Token, TokenResult } from '../domain/token.ts';
+import { failureOf, type HttpResult } from './http.ts';
 
 /** Most characters of a text, as in events: a contract may choose a name of any length. */
 const LONGEST_TEXT = 300;
@@ -44,9 +44,9 @@ const frame = z.looseObject({
 const NOT_FOUND = /not\s*found|no\s+(token|contract)/i;
 
 /** Reads the explorer's response. "Not found" and "invalid" come with any status code, in the envelope's message. */
-export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
-  const failure = failureOf(answer);
-  const parsed = frame.safeParse(answer.status === 'answered' ? answer.json : undefined);
+export function readToken(response: HttpResult, address: AddressText): TokenResult {
+  const failure = failureOf(response);
+  const parsed = frame.safeParse(response.status === 'answered' ? response.json : undefined);
   if (failure && failure.status !== 'rejected') return failure;
   if (!parsed.success) return failure ?? { status: 'unreadable' };
   const token = record.safeParse(parsed.data.result);

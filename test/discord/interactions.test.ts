@@ -20,7 +20,7 @@ const probe: Command = {
     components: [{ type: 1, components: [{ type: 2, style: 2, label: 'Again', custom_id: 'probe:again:1' }] }],
   }),
   autocomplete: () => offer(),
-  buttons: { again: { access: 'all', answer: 'update', press: () => behave() } },
+  buttons: { again: { access: 'all', response: 'update', press: () => behave() } },
 };
 const open: Command = {
   ...probe,

@@ -68,7 +68,7 @@ async function asked(name: 'explorer' | 'discovery' | 'notification', given: Giv
     url: upstream.url,
     now: () => 0,
     timeoutMs: 200,
-    onAnswer: (failure: { status: string } | null) => void notes.push(failure?.status ?? 'fine'),
+    onResponse: (failure: { status: string } | null) => void notes.push(failure?.status ?? 'fine'),
   };
   const clients = {
     explorer: () => createExplorer({ ...options, addressParam: 'a', apiKey: undefined }).probe(),
