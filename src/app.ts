@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import type { AppContext } from './app/context.ts';
 import { openData } from './app/data.ts';
 import { openInterfaces } from './app/interfaces.ts';
 import { startOperations } from './app/operations.ts';
-import type { Parts } from './app/parts.ts';
 import { type Receiving, startReceiving } from './app/receiving.ts';
 import type { Renderers, Sending } from './app/sending.ts';
 import { shareWork } from './app/sharing.ts';
@@ -76,21 +76,21 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const metrics = () => (loading ??= import('./metrics/render.ts').then(({ createMetrics }) => createMetrics()));
   const onDelay = (seconds: number) => void metrics().then((it) => it.observe('message_delay_seconds', seconds));
   const counts = createCounts(REFUSAL_REASONS, onDelay);
-  const parts: Parts = { config, log, clock, now: () => clock.now(), elapsed, random, counts, stack };
+  const context: AppContext = { config, log, clock, now: () => clock.now(), elapsed, random, counts, stack };
 
   // Most of what the bot imports is for the work: it is loaded while the database opens in threads of its own.
   const [data, { startWorking }] = await Promise.all([
-    openData(parts, overrides.database, overrides.onDatabase),
+    openData(context, overrides.database, overrides.onDatabase),
     import('./app/working.ts'),
   ]);
-  const interfaces = await openInterfaces(parts, data);
+  const interfaces = await openInterfaces(context, data);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
-  const work = createWork(parts);
-  const receiving = await startReceiving(parts, data, interfaces, work.wake, overrides);
-  const begin = (one: Parts, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
-  if (data.shared) await shareWork(parts, data.shared, data, interfaces, receiving, work, begin);
+  const work = createWork(context);
+  const receiving = await startReceiving(context, data, interfaces, work.wake, overrides);
+  const begin = (one: AppContext, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
+  if (data.shared) await shareWork(context, data.shared, data, interfaces, receiving, work, begin);
   else await work.begin((one) => begin(one, data.store));
-  const ops = await startOperations(parts, metrics, data, interfaces, receiving, work);
+  const ops = await startOperations(context, metrics, data, interfaces, receiving, work);
 
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
   const { receiver, publicUrl } = receiving;

@@ -11,8 +11,8 @@ import { startDailyBackups } from '../store/sqlite/daily.ts';
 import { takePlace } from '../store/sqlite/folder.ts';
 import { MIGRATIONS } from '../store/sqlite/migrations.ts';
 import type { Store } from '../store/store.ts';
+import type { AppContext } from './context.ts';
 import { logMigration } from './migration-progress.ts';
-import type { Parts } from './parts.ts';
 import { NOTICES } from './sharing.ts';
 
 /** What the app remembers. */
@@ -35,22 +35,22 @@ export interface Data {
 
 /** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
 export function openData(
-  parts: Parts,
+  context: AppContext,
   given: OpenStore | undefined,
   listener: StoreListener | undefined,
 ): Promise<Data> {
-  return isPostgres(parts.config.DATABASE_URL) && !given ? openShared(parts) : openFile(parts, given, listener);
+  return isPostgres(context.config.DATABASE_URL) && !given ? openShared(context) : openFile(context, given, listener);
 }
 
 async function openFile(
-  parts: Parts,
+  context: AppContext,
   given: OpenStore | undefined,
   listener: StoreListener | undefined,
 ): Promise<Data> {
-  const { config, log, clock, now, stack } = parts;
+  const { config, log, clock, now, stack } = context;
   const file = databaseFile(config);
   if (!given && !existsSync(file)) await assertStartable(config);
-  const database = given ?? (await openDatabase(file, parts, listener));
+  const database = given ?? (await openDatabase(file, context, listener));
   const { store } = stack.adopt(database, ({ close }) => close());
   const { BACKUP_DIR: folder, BACKUP_KEEP: keep } = config;
   const backups = given ? null : startDailyBackups({ file, folder, keep, clock, log });
@@ -69,7 +69,7 @@ async function openFile(
 }
 
 /** Opens a database that other processes use, too. */
-async function openShared({ config, log, clock, now, elapsed, stack }: Parts): Promise<Data> {
+async function openShared({ config, log, clock, now, elapsed, stack }: AppContext): Promise<Data> {
   const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
   const onProgress = (details: object, message: string) => log.info(details, message);
   const isCandidate = ROLES.includes('work');
@@ -107,7 +107,7 @@ async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Prom
 /** Opens the configured database; creates an empty one if there is none. */
 async function openDatabase(
   file: string,
-  { clock, log }: Pick<Parts, 'clock' | 'log'>,
+  { clock, log }: Pick<AppContext, 'clock' | 'log'>,
   listener?: StoreListener,
 ): Promise<OpenStore> {
   const isNew = !existsSync(file);

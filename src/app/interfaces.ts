@@ -5,8 +5,8 @@ import { createExplorer, type Explorer } from '../upstream/explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from '../upstream/health.ts';
 import type { ProjectKeys } from '../upstream/project-client.ts';
 import { createProjects, type Projects, resealProjects } from '../upstream/projects.ts';
+import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
-import type { Parts } from './parts.ts';
 
 /** The services of others, and what is known about their health. */
 export interface Interfaces {
@@ -16,17 +16,17 @@ export interface Interfaces {
 }
 
 /** Opens the clients of the interfaces. */
-export async function openInterfaces(parts: Parts, data: Data): Promise<Interfaces> {
-  const { config, clock, log, now, stack } = parts;
+export async function openInterfaces(context: AppContext, data: Data): Promise<Interfaces> {
+  const { config, clock, log, now, stack } = context;
   const health = createInterfaceHealth({ clock, log });
   stack.defer(health.close);
-  const projects = await openProjects(parts, data, health);
+  const projects = await openProjects(context, data, health);
   return { health, projects, explorer: openExplorer(config, health, now) };
 }
 
 /** Opens the guilds' own projects; the key that seals them comes from the environment or from a file. */
 async function openProjects(
-  { config, now, log }: Parts,
+  { config, now, log }: AppContext,
   { store, keyFile, tokens }: Data,
   health: InterfaceHealth,
 ): Promise<Projects> {

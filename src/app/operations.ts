@@ -5,9 +5,9 @@ import type { Metrics } from '../metrics/render.ts';
 import { toValues } from '../metrics/values.ts';
 import { listen } from '../receiver/listen.ts';
 import { createOps } from '../receiver/ops.ts';
+import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Parts } from './parts.ts';
 import { databasePart, readReadiness } from './readiness.ts';
 import type { Receiving } from './receiving.ts';
 import type { Work } from './work.ts';
@@ -17,7 +17,7 @@ const SCRAPE_MS = 5 * SECOND;
 
 /** Starts the operator's server; returns where it listens. */
 export async function startOperations(
-  { config, now, counts, stack }: Parts,
+  { config, now, counts, stack }: AppContext,
   metrics: () => Promise<Metrics>,
   { file, schema, store, database, shared, lastBackup }: Data,
   { health }: Interfaces,

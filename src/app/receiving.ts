@@ -16,8 +16,8 @@ import { createSignatureCheck } from '../receiver/signature.ts';
 import { watchSleep } from '../receiver/sleep.ts';
 import { startReceiver } from '../receiver/start.ts';
 import type { Projects } from '../upstream/projects.ts';
+import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
-import type { Parts } from './parts.ts';
 import { NOTICES } from './sharing.ts';
 
 /** The parts that take deliveries. */
@@ -25,13 +25,13 @@ export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
 
 /** Starts what takes deliveries and stores them; `onStored` is called with each that was, and when a response ended. */
 export async function startReceiving(
-  parts: Parts,
+  context: AppContext,
   { file, database, store, tokens, shared }: Data,
   { projects }: { projects: Projects },
   onStored: (rows: InboxRow[]) => void,
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ) {
-  const { config, log, clock, now, elapsed, counts, stack } = parts;
+  const { config, log, clock, now, elapsed, counts, stack } = context;
   const acks = createAcks(
     shared
       ? {

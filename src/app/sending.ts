@@ -11,7 +11,7 @@ import type { Sender } from '../domain/send-outcome.ts';
 import { isLinkable } from '../domain/text.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkTime } from '../work-time.ts';
-import type { Parts } from './parts.ts';
+import type { AppContext } from './context.ts';
 
 /** How alerts become messages. */
 export type Renderers = Pick<DelivererOptions, 'render' | 'renderPlain' | 'renderParked' | 'renderDigest'>;
@@ -21,7 +21,7 @@ export type Sending = ReturnType<typeof startSending>;
 
 /** Starts posting what waits in the outbox, and notices about addresses that have gone quiet. */
 export function startSending(
-  { config, log, clock, now, random, counts, stack }: Parts,
+  { config, log, clock, now, random, counts, stack }: AppContext,
   { store, workTime, maySend }: { store: Store; workTime: Pick<WorkTime, 'since'>; maySend(): boolean },
   given: { sender?: Sender | undefined; renderers?: Partial<Renderers> | undefined },
 ) {

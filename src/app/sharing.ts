@@ -1,8 +1,8 @@
 import { type Clock, SECOND } from '../domain/clock.ts';
 import type { SharedStore } from '../store/postgres/client.ts';
+import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Parts } from './parts.ts';
 import type { Receiving } from './receiving.ts';
 import type { Work } from './work.ts';
 import type { Working } from './working.ts';
@@ -22,13 +22,13 @@ const REREAD_MS = 10 * SECOND;
 
 /** Works whenever this process is elected, and follows what the other processes of a database change. */
 export async function shareWork(
-  { clock, log, stack }: Parts,
+  { clock, log, stack }: AppContext,
   shared: SharedStore,
   { tokens, store }: Data,
   { projects }: Interfaces,
   { quotas, quarantine }: Receiving,
   work: Work,
-  begin: (parts: Parts, store: Data['store']) => Promise<Working>,
+  begin: (context: AppContext, store: Data['store']) => Promise<Working>,
 ): Promise<void> {
   const reread = async () => {
     try {
@@ -41,7 +41,7 @@ export async function shareWork(
   stack.defer(every(clock, REREAD_MS, reread));
   stack.defer(every(clock, POLL_MS, async () => work.wake()));
   await shared.leadership.begin({
-    onElected: (term) => work.begin((parts) => begin(parts, shared.during(term))),
+    onElected: (term) => work.begin((context) => begin(context, shared.during(term))),
     onEnded: work.end,
     onNotice(notice) {
       if (notice === NOTICES.stored) work.wake();

@@ -1,13 +1,13 @@
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Role } from '../receiver/ops.ts';
-import type { Parts } from './parts.ts';
+import type { AppContext } from './context.ts';
 import type { Working } from './working.ts';
 
 /** The work on what was received, while this process does it. */
 export type Work = ReturnType<typeof createWork>;
 
-/** Begins and ends the work, one after the other; `parts.stack` ends it, too, for good. */
-export function createWork(parts: Parts) {
+/** Begins and ends the work, one after the other; `context.stack` ends it, too, for good. */
+export function createWork(context: AppContext) {
   let present: Working | null = null;
   let ends: AsyncDisposableStack | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -27,7 +27,7 @@ export function createWork(parts: Parts) {
       await ending?.disposeAsync();
     });
 
-  parts.stack.defer(() => {
+  context.stack.defer(() => {
     isClosed = true;
     return end();
   });
@@ -39,15 +39,15 @@ export function createWork(parts: Parts) {
       if (present === null) throw new Error('This process does not work now: another one on its database does.');
       return present;
     },
-    role: (): Role => (present ? 'working' : parts.config.ROLES.includes('work') ? 'standby' : 'receiving'),
+    role: (): Role => (present ? 'working' : context.config.ROLES.includes('work') ? 'standby' : 'receiving'),
     /** These were stored just now, or a response ended. */
     wake: (stored?: InboxRow[]): void => present?.router.wake(stored),
-    /** Begins the work, with parts of its own end. */
-    begin: (start: (parts: Parts) => Promise<Working>): Promise<void> =>
+    /** Begins the work, with a stack of its own. */
+    begin: (start: (context: AppContext) => Promise<Working>): Promise<void> =>
       inTurn(async () => {
         if (isClosed) return;
         await using stack = new AsyncDisposableStack();
-        present = await start({ ...parts, stack });
+        present = await start({ ...context, stack });
         ends = stack.move();
       }),
     end,

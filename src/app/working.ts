@@ -11,9 +11,9 @@ import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
 import { startUpkeep } from '../upkeep.ts';
 import { openWorkTime } from '../work-time.ts';
+import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Parts } from './parts.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
 
@@ -22,26 +22,26 @@ export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /**
  * Starts the work on what was received; `store` is the one that it writes to. The parts are created from the end of an
- * event's way to its start, because each gets the next one: sender ← deliverer ← router. `parts.stack` ends them.
+ * event's way to its start, because each gets the next one: sender ← deliverer ← router. `context.stack` ends them.
  */
 export async function startWorking(
-  parts: Parts,
+  context: AppContext,
   store: Store,
   data: Data,
   interfaces: Interfaces,
   receiving: Receiving,
   overrides: AppOverrides,
 ) {
-  const { log, clock, elapsed, stack } = parts;
+  const { log, clock, elapsed, stack } = context;
   const { connect = startGateway } = overrides;
   const workTime = await openWorkTime({ store, clock, elapsed, log });
   const maySend = () => data.shared?.leadership.isElected() ?? true;
-  const sending = startSending(parts, { store, workTime, maySend }, overrides);
-  const router = startRouting(parts, store, data, interfaces, receiving, sending);
+  const sending = startSending(context, { store, workTime, maySend }, overrides);
+  const router = startRouting(context, store, data, interfaces, receiving, sending);
   stack.defer(router.close);
-  const given = commandServices(parts, store, data, interfaces, receiving, sending);
+  const given = commandServices(context, store, data, interfaces, receiving, sending);
   const services = { ...given, ...overrides.services };
-  const gateway = connect(gatewayOptions(parts, store, sending, services));
+  const gateway = connect(gatewayOptions(context, store, sending, services));
   stack.defer(gateway.close);
   const { sender, deliverer } = sending;
   const stop = startUpkeep(store, clock, log, {
@@ -70,7 +70,7 @@ export async function startWorking(
 }
 
 function startRouting(
-  { config, log, clock, now, elapsed, counts }: Parts,
+  { config, log, clock, now, elapsed, counts }: AppContext,
   store: Store,
   { shared }: Data,
   { projects, explorer }: Interfaces,
@@ -100,7 +100,7 @@ function startRouting(
 }
 
 function commandServices(
-  { config, now }: Parts,
+  { config, now }: AppContext,
   store: Store,
   { tokens, schema }: Data,
   interfaces: Interfaces,
@@ -131,7 +131,7 @@ function commandServices(
 }
 
 function gatewayOptions(
-  { config, log, clock, now, random }: Parts,
+  { config, log, clock, now, random }: AppContext,
   store: Store,
   { deliverer }: Sending,
   services: CommandServices,

@@ -16,7 +16,8 @@ export interface ServeOptions extends SendOptions {
   onAttempt?(attempt: { kind: Batch['kind']; alerts: number; outcome: SendOutcome; receivedAt: number | null }): void;
 }
 
-interface Parts {
+/** The parts of sending that it works with. */
+interface ServeParts {
   scheduler: Scheduler;
   membership: Membership;
   outcomes: ReturnType<typeof createOutcomes>;
@@ -24,7 +25,7 @@ interface Parts {
 }
 
 /** Returns the function that uses a channel's slot: it claims what the channel sends next, sends it, applies the outcome. */
-export function createServe(options: ServeOptions, { scheduler, membership, outcomes, send }: Parts) {
+export function createServe(options: ServeOptions, { scheduler, membership, outcomes, send }: ServeParts) {
   const { store, clock, log, onAttempt } = options;
 
   async function serve(channel: Channel, slot: RequestSlot): Promise<void> {

@@ -5,7 +5,7 @@ import type { createCounts } from '../metrics/counts.ts';
 import type { RefusalReason } from '../receiver/refusals.ts';
 
 /** What every part of the app is started with. */
-export interface Parts {
+export interface AppContext {
   config: Config;
   log: Logger;
   clock: Clock;
@@ -16,6 +16,6 @@ export interface Parts {
   random(): number;
   /** What has happened since the start, for the metrics. */
   counts: ReturnType<typeof createCounts<RefusalReason>>;
-  /** Ends the parts, the latest first, also when a later one cannot start. */
+  /** Ends the context, the latest first, also when a later one cannot start. */
   stack: AsyncDisposableStack;
 }
