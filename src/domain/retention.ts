@@ -11,8 +11,24 @@ export interface UnmatchedCursor {
   id: number;
 }
 
-/** How far an erasure has come: the next table, and from which row on. */
+/** What an erasure goes through in steps, in this order: rows are deleted before the rows that they refer to. */
+const ERASED_PARTS = ['alerts', 'batches', 'decisions', 'counterparties', 'audit', 'transfers', 'channels'] as const;
+
+/** What one step of an erasure goes through. */
+export type ErasedPart = (typeof ERASED_PARTS)[number];
+
+/** How far an erasure has come: the part that is next, and the last ID that is done with there (0: none). */
 export interface ErasureCursor {
-  at: number;
+  part: ErasedPart;
   after: number;
+}
+
+/** Where an erasure begins. */
+export const ERASURE_START: ErasureCursor = { part: ERASED_PARTS[0], after: 0 };
+
+/** Where an erasure goes on: behind `after` in the same part, or in the next one when that is done (`after` null). */
+export function erasureAfter(part: ErasedPart, after: number | null): ErasureCursor | null {
+  if (after !== null) return { part, after };
+  const next = ERASED_PARTS[ERASED_PARTS.indexOf(part) + 1];
+  return next === undefined ? null : { part: next, after: 0 };
 }

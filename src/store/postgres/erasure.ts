@@ -1,8 +1,5 @@
-import type { ErasureCursor } from '../../domain/retention.ts';
+import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
 import type { Connection, Statements } from './connection.ts';
-
-/** The first table's first row. */
-const START: ErasureCursor = { at: 0, after: 0 };
 
 /** How many rows one step scans, or finds by an index and deletes. */
 const SCANNED = 10_000;
@@ -33,36 +30,36 @@ interface Bounds {
 type Step = (sql: Statements, guildId: string, bounds: Bounds, after: number) => Promise<number | null>;
 
 /**
- * Then tables that grow with every event. Rows are deleted before the rows that they reference. Transfers of the guild's
- * own project are deleted with their deliveries. Rows that a newly stored alert references stay.
+ * Then tables that grow with every event. Transfers of the guild's own project are deleted with their deliveries. Rows
+ * that a newly stored alert references stay.
  */
-const STEPS: Step[] = [
-  scanning('alerts', [
+const STEPS: Record<ErasedPart, Step> = {
+  alerts: scanning('alerts', [
     `DELETE FROM dead_letters WHERE alert_id IN (
        SELECT id FROM alerts WHERE id > $2 AND id <= $3 AND guild_id = $1)`,
     'DELETE FROM alerts WHERE id > $2 AND id <= $3 AND guild_id = $1',
   ]),
-  scanning('batches', [
+  batches: scanning('batches', [
     `DELETE FROM batches b WHERE id > $2 AND id <= $3
        AND channel_id IN (SELECT channel_id FROM channels WHERE guild_id = $1)
        AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = b.id)`,
   ]),
-  deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions),
-  deletingSome('counterparties', 'guild_id = $1 AND $2::bigint IS NOT NULL', () => 0),
-  deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit),
-  deletingSome(
+  decisions: deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions),
+  counterparties: deletingSome('counterparties', 'guild_id = $1 AND $2::bigint IS NOT NULL', () => 0),
+  audit: deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit),
+  transfers: deletingSome(
     'transfers',
     '$1::text IS NOT NULL AND scope = $2 AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = transfers.id)',
     ({ scope }) => scope,
   ),
-  deletingSome(
+  channels: deletingSome(
     'channels',
     `guild_id = $1 AND $2::bigint IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = channels.channel_id AND state = 'waiting')
        AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = channels.channel_id AND state = 'frozen')`,
     () => 0,
   ),
-];
+};
 
 /** Erases what is stored about one guild, in steps between which others can write. */
 export function erasureTable(db: Connection) {
@@ -76,7 +73,8 @@ export function erasureTable(db: Connection) {
         return isRemoved;
       }),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
-    step: (guildId: string, from: ErasureCursor = START) => db.writeUnsynced((sql) => eraseSome(sql, guildId, from)),
+    step: (guildId: string, from: ErasureCursor = ERASURE_START) =>
+      db.writeUnsynced((sql) => eraseSome(sql, guildId, from)),
     begun: async () => {
       const rows = await db.reads.all<{ guildId: string }>(
         'SELECT guild_id AS "guildId" FROM erasures ORDER BY guild_id',
@@ -116,7 +114,7 @@ async function begin(sql: Statements, guildId: string): Promise<void> {
 async function eraseSome(
   sql: Statements,
   guildId: string,
-  { at, after }: ErasureCursor,
+  { part, after }: ErasureCursor,
 ): Promise<ErasureCursor | null> {
   const bounds = await sql.get<Bounds>(
     `SELECT scope, last_alert AS alerts, last_batch AS batches, last_decision AS decisions, last_audit AS audit
@@ -124,11 +122,9 @@ async function eraseSome(
     guildId,
   );
   if (!bounds) return null;
-  const next = await STEPS[at]!(sql, guildId, bounds, after);
-  if (next !== null) return { at, after: next };
-  if (at + 1 < STEPS.length) return { at: at + 1, after: 0 };
-  await sql.run('DELETE FROM erasures WHERE guild_id = $1', guildId);
-  return null;
+  const next = erasureAfter(part, await STEPS[part](sql, guildId, bounds, after));
+  if (next === null) await sql.run('DELETE FROM erasures WHERE guild_id = $1', guildId);
+  return next;
 }
 
 /** A table without an index by guild: goes through its rows by their ids. */

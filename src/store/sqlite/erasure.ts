@@ -1,9 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { ErasureCursor } from '../../domain/retention.ts';
+import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
 import { forgetting } from './database.ts';
-
-/** The first table's first row. */
-const START: ErasureCursor = { at: 0, after: 0 };
 
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
@@ -28,50 +25,6 @@ const FIRST = [
   'DELETE FROM guild_removals WHERE guild_id = @guildId',
 ];
 
-/**
- * Then tables that grow with every event. Rows are deleted before the rows that they reference. Tables without an index
- * by guild are scanned (`through`); in the others a few rows are deleted at a time (`few`). Transfers of the guild's
- * own project are deleted with their deliveries. Rows that a newly stored alert references stay.
- */
-const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string })[] = [
-  {
-    through: 'alerts',
-    each: [
-      'DELETE FROM dead_letters WHERE alert_id IN (SELECT id FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId)',
-      'DELETE FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId',
-    ],
-  },
-  {
-    through: 'batches',
-    each: [
-      `DELETE FROM batches WHERE id > @after AND id <= @to
-         AND channel_id IN (SELECT channel_id FROM channels WHERE guild_id = @guildId)
-         AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = batches.id)`,
-    ],
-  },
-  {
-    few: `DELETE FROM decisions WHERE id IN (
-      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${DELETED})`,
-  },
-  {
-    few: `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${DELETED})`,
-  },
-  {
-    few: `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${DELETED})`,
-  },
-  {
-    few: `DELETE FROM transfers WHERE id IN (
-      SELECT id FROM transfers t WHERE scope = @scope AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)
-      LIMIT ${DELETED})`,
-  },
-  {
-    few: `DELETE FROM channels WHERE guild_id = @guildId
-       AND NOT EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = channels.channel_id AND state = 'waiting')
-       AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = channels.channel_id AND state = 'frozen')`,
-  },
-];
-
 /** What was there when the erasure began: the project's scope (null: none), and each table's last row. */
 interface Bounds {
   scope: number | null;
@@ -79,6 +32,67 @@ interface Bounds {
   batches: number;
   decisions: number;
   audit: number;
+}
+
+/** Part of a table whose rows are erased: returns where to go on in it, null when it is done. */
+type Step = (guildId: string, bounds: Bounds, after: number) => number | null;
+
+/**
+ * Then tables that grow with every event. Transfers of the guild's own project are deleted with their deliveries. Rows
+ * that a newly stored alert references stay.
+ */
+const stepsOf = (db: Database): Record<ErasedPart, Step> => ({
+  alerts: scanning(db, 'alerts', [
+    'DELETE FROM dead_letters WHERE alert_id IN (SELECT id FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId)',
+    'DELETE FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId',
+  ]),
+  batches: scanning(db, 'batches', [
+    `DELETE FROM batches WHERE id > @after AND id <= @to
+       AND channel_id IN (SELECT channel_id FROM channels WHERE guild_id = @guildId)
+       AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = batches.id)`,
+  ]),
+  decisions: deletingSome(
+    db,
+    `DELETE FROM decisions WHERE id IN (
+      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${DELETED})`,
+  ),
+  counterparties: deletingSome(
+    db,
+    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
+      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${DELETED})`,
+  ),
+  audit: deletingSome(
+    db,
+    `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${DELETED})`,
+  ),
+  transfers: deletingSome(
+    db,
+    `DELETE FROM transfers WHERE id IN (
+      SELECT id FROM transfers t WHERE scope = @scope AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)
+      LIMIT ${DELETED})`,
+  ),
+  channels: deletingSome(
+    db,
+    `DELETE FROM channels WHERE guild_id = @guildId
+       AND NOT EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = channels.channel_id AND state = 'waiting')
+       AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = channels.channel_id AND state = 'frozen')`,
+  ),
+});
+
+/** A table without an index by guild: goes through its rows by their ids. */
+function scanning(db: Database, table: 'alerts' | 'batches', each: string[]): Step {
+  const statements = each.map((sql) => db.prepare(sql));
+  return (guildId, bounds, after) => {
+    const to = Math.min(after + SCANNED, bounds[table]);
+    for (const statement of statements) statement.run({ guildId, after, to });
+    return to === bounds[table] ? null : to;
+  };
+}
+
+/** A table in which an index finds the rows. */
+function deletingSome(db: Database, sql: string): Step {
+  const statement = db.prepare(sql);
+  return (guildId, bounds) => (statement.run({ guildId, ...bounds }).changes < DELETED ? null : 0);
 }
 
 /** Erases what is stored about one guild, in steps between which others can write; `elapsed` returns milliseconds. */
@@ -106,11 +120,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
     .pluck();
   const finish = db.prepare<[string]>('DELETE FROM erasures WHERE guild_id = ?');
   const first = FIRST.map((sql) => db.prepare(sql));
-  const rest = REST.map((one) =>
-    'few' in one
-      ? { few: db.prepare(one.few) }
-      : { through: one.through, each: one.each.map((sql) => db.prepare(sql)) },
-  );
+  const steps = stepsOf(db);
 
   const begin = db.transaction((guildId: string): void => {
     record.run({ guildId });
@@ -126,18 +136,10 @@ export function erasureTable(db: Database, elapsed: () => number) {
     const end = elapsed() + STEP_MS;
     const bounds = boundsOf.get(guildId);
     if (!bounds) return null;
-    let { at, after } = from;
-    while (at < rest.length) {
-      const table = rest[at]!;
-      if ('few' in table) {
-        if (table.few.run({ guildId, ...bounds }).changes < DELETED) at++;
-      } else {
-        const to = Math.min(after + SCANNED, bounds[table.through]);
-        for (const statement of table.each) statement.run({ guildId, after, to });
-        after = to;
-        if (to === bounds[table.through]) [at, after] = [at + 1, 0];
-      }
-      if (elapsed() >= end) return { at, after };
+    let at: ErasureCursor | null = from;
+    while (at !== null) {
+      at = erasureAfter(at.part, steps[at.part](guildId, bounds, at.after));
+      if (at !== null && elapsed() >= end) return at;
     }
     finish.run(guildId);
     return null;
@@ -148,7 +150,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
     removed: (before: number): string[] => removed.all({ before }),
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
-    step: (guildId: string, from: ErasureCursor = START): ErasureCursor | null =>
+    step: (guildId: string, from: ErasureCursor = ERASURE_START): ErasureCursor | null =>
       forgetting(db, () => step.immediate(guildId, from)),
     begun: (): string[] => begun.all(),
   };
