@@ -1,4 +1,5 @@
 import { MINUTE } from '../../src/domain/clock.ts';
+import type { Action, Questions } from '../../src/domain/confirmation.ts';
 import type { CommandServices } from './services.ts';
 
 /** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
@@ -20,24 +21,23 @@ export function record(
 }
 
 /** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
-export function ask(
+export function ask<Asked extends Action>(
   { guildId, user }: Actor,
   { confirmations, now }: Pick<CommandServices, 'confirmations' | 'now'>,
-  action: string,
-  detail: unknown,
+  action: Asked,
+  detail: Questions[Asked],
 ): Promise<number> {
   return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MOST_OPEN);
 }
 
 /** Removes a question of the same person and returns its detail; null if it is gone or too old. */
-export async function takeConfirmation<Detail>(
+export async function takeConfirmation<Asked extends Action>(
   { guildId, user }: Actor,
   { confirmations, now }: Pick<CommandServices, 'confirmations' | 'now'>,
-  action: string,
+  action: Asked,
   question: string | undefined,
-): Promise<Detail | null> {
+): Promise<Questions[Asked] | null> {
   const id = Number(question);
   if (!Number.isSafeInteger(id)) return null;
-  const detail = await confirmations.take({ guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS });
-  return detail as Detail | null;
+  return confirmations.take({ guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS });
 }

@@ -1,6 +1,7 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Questions } from '../../src/domain/confirmation.ts';
 import { MOST_LABELS } from '../../src/domain/guild.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -48,7 +49,7 @@ const TYPED_SHOWN = 3;
 const IMPORT = 'subscription.import';
 
 /** What has to be confirmed. */
-type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
+type Wish = Questions[typeof IMPORT];
 
 /** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
 export async function exportFile(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -242,7 +243,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
 
 /** What the person was asked to confirm; throws a {@link UserError} if that is too old or was already confirmed. */
 async function wishOf(interaction: ButtonUse, context: Needs, entry: string | undefined): Promise<Wish> {
-  const wish = await takeConfirmation<Wish>(interaction, context, IMPORT, entry);
+  const wish = await takeConfirmation(interaction, context, IMPORT, entry);
   if (!wish) throw new UserError(context.t('subscription.import.late'));
   return wish;
 }

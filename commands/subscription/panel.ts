@@ -1,6 +1,7 @@
 import { type APIActionRowComponent, type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, Form, FormButton, FormUse, MenuUse, Reply } from '../../src/discord/command.ts';
-import type { Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
+import type { Questions } from '../../src/domain/confirmation.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { ask, takeConfirmation } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
@@ -22,10 +23,7 @@ type Needs = EditNeeds & ContextWith<'confirmations'>;
 const EDIT = 'subscription.panel';
 
 /** What *Save* will store. */
-interface Draft {
-  id: number;
-  change: SubscriptionChange;
-}
+type Draft = Questions[typeof EDIT];
 
 /** The buttons that open the forms of a subscription. */
 export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRowComponent<APIButtonComponent> {
@@ -76,7 +74,7 @@ const submitting = (name: FormName): Form<Needs> => ({
     const change = onlyChanged(before, wish);
     if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
     const after = { ...before, ...wish };
-    const entry = await ask(interaction, context, EDIT, { id: before.id, change } satisfies Draft);
+    const entry = await ask(interaction, context, EDIT, { id: before.id, change });
     const lines = [
       addressLine(before.address, context),
       ...summary(after, context, tokens),
@@ -117,7 +115,7 @@ const cancelButton: Button<Needs> = {
 };
 
 async function draftOf(interaction: ButtonUse, entry: string | undefined, context: Needs): Promise<Draft> {
-  const draft = await takeConfirmation<Draft>(interaction, context, EDIT, entry);
+  const draft = await takeConfirmation(interaction, context, EDIT, entry);
   if (!draft) throw new UserError(context.t('subscription.panel.late'));
   return draft;
 }

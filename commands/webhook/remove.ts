@@ -1,6 +1,6 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import type { Action, Questions } from '../../src/domain/confirmation.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -28,16 +28,6 @@ type Needs = ContextWith<
   | 'guildQueue'
   | 'now'
 >;
-
-/** The removal that the preview shows and its button does. */
-interface Wish {
-  webhook: string;
-  addresses: AddressText[];
-  /** The scope of the webhook's events; an earlier version did not store it. */
-  scope?: number;
-  /** The subscriptions that the button after it offers to remove. */
-  silent?: number[];
-}
 
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
@@ -67,8 +57,7 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
   ];
   if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
-  const wish: Wish = { webhook, addresses: free, scope };
-  const id = await ask(interaction, context, REMOVE, wish);
+  const id = await ask(interaction, context, REMOVE, { webhook, addresses: free, scope });
   const buttons = row(
     press(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
     press(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
@@ -148,7 +137,7 @@ export const forgetButton: Button<Needs> = {
     const wish = await wishOf(interaction, context, FORGET, entry);
     const { scope } = await projectOf(context, interaction.guildId);
     const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
-    const silent = there.silent.filter(({ id }) => wish.silent?.includes(id));
+    const silent = there.silent.filter(({ id }) => wish.silent.includes(id));
     for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
@@ -177,13 +166,13 @@ async function shownAs(webhook: string, guildId: string, { storedProjects }: Nee
 /**
  * The removal that the button confirms; throws a {@link UserError} if the question is too old or was already confirmed.
  */
-async function wishOf(
+async function wishOf<Asked extends Action>(
   interaction: ButtonUse,
   context: Needs,
-  action: string,
+  action: Asked,
   question: string | undefined,
-): Promise<Wish> {
-  const wish = await takeConfirmation<Wish>(interaction, context, action, question);
+): Promise<Questions[Asked]> {
+  const wish = await takeConfirmation(interaction, context, action, question);
   if (!wish) throw new UserError(context.t('webhook.remove.late'));
   return wish;
 }

@@ -47,21 +47,3 @@ export interface AuditEntry {
   detail: unknown;
   at: number;
 }
-
-/** A question, such as "Remove these?", that one person may confirm. */
-export interface NewConfirmation {
-  guildId: string;
-  userId: string;
-  /** What is asked for: `webhook.remove`, `subscription.import`, … */
-  action: string;
-  /** Anything that becomes JSON. */
-  detail: unknown;
-  askedAt: number;
-}
-
-/** A press on a question's button. */
-export interface Confirmation extends Pick<NewConfirmation, 'guildId' | 'userId' | 'action'> {
-  id: number;
-  /** Older questions are no longer valid. */
-  notBefore: number;
-}

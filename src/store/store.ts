@@ -3,7 +3,8 @@ import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
-import type { AuditEntry, Confirmation, GuildSettings, Label, LabelRefusal, NewConfirmation } from '../domain/guild.ts';
+import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
+import type { AuditEntry, GuildSettings, Label, LabelRefusal } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
@@ -255,9 +256,9 @@ export interface Audit {
 /** Questions, such as "Remove these?", that one person may confirm once. */
 export interface Confirmations {
   /** Stores a question and keeps only the guild's latest `most` with the same action. Returns its id. */
-  ask(question: NewConfirmation, most: number): Promise<number>;
+  ask<Asked extends Action>(question: NewConfirmation<Asked>, most: number): Promise<number>;
   /** Removes a question and returns its detail; null if it is gone, too old, or somebody else's. */
-  take(confirmation: Confirmation): Promise<unknown>;
+  take<Asked extends Action>(confirmation: Confirmation<Asked>): Promise<Questions[Asked] | null>;
 }
 
 /** Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope. */

@@ -188,7 +188,7 @@ describe('/webhook remove', () => {
     expect(deletions()).toHaveLength(1);
     // A copy of the button on another message of another manager: the id alone carries no authority.
     const entry = customId.split(':').at(-1)!;
-    const take = { guildId: harbor.id, action: 'webhook.remove', notBefore: 0, id: Number(entry) };
+    const take = { guildId: harbor.id, action: 'webhook.remove' as const, notBefore: 0, id: Number(entry) };
     expect(await world.store.confirmations.take({ ...take, userId: seed.ada })).toBeNull();
     const second = await remove(A);
     const next = { ...take, id: Number(buttonsOf(second)[0]!.split(':').at(-1)) };

@@ -1,10 +1,5 @@
-import {
-  type AuditEntry,
-  type Confirmation,
-  type GuildSettings,
-  type NewConfirmation,
-  NO_SETTINGS,
-} from '../../domain/guild.ts';
+import type { Action, Confirmation, NewConfirmation, Questions } from '../../domain/confirmation.ts';
+import { type AuditEntry, type GuildSettings, NO_SETTINGS } from '../../domain/guild.ts';
 import type { Connection, Statements } from './connection.ts';
 
 const SETTINGS = `SELECT default_channel AS "defaultChannel", manager_role AS "managerRole", timezone, language, style,
@@ -66,7 +61,7 @@ export function settingsTable(db: Connection) {
 /** Questions that may each be confirmed once. */
 export function confirmationsTable(db: Connection) {
   return {
-    ask: ({ guildId, userId, action, detail, askedAt }: NewConfirmation, most: number) =>
+    ask: <Asked extends Action>({ guildId, userId, action, detail, askedAt }: NewConfirmation<Asked>, most: number) =>
       db.write(async (sql) => {
         const asked = await sql.get<{ id: number }>(
           `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at) VALUES ($1, $2, $3, $4, $5)
@@ -87,8 +82,8 @@ export function confirmationsTable(db: Connection) {
         return asked!.id;
       }),
 
-    take: ({ id, guildId, userId, action, notBefore }: Confirmation) =>
-      db.write(async (sql): Promise<unknown> => {
+    take: <Asked extends Action>({ id, guildId, userId, action, notBefore }: Confirmation<Asked>) =>
+      db.write(async (sql) => {
         const taken = await sql.get<{ detail: string }>(
           `DELETE FROM confirmations WHERE id = $1 AND guild_id = $2 AND user_id = $3 AND action = $4
              AND asked_at >= $5 RETURNING detail`,
@@ -98,7 +93,7 @@ export function confirmationsTable(db: Connection) {
           action,
           notBefore,
         );
-        return taken ? JSON.parse(taken.detail) : null;
+        return taken ? (JSON.parse(taken.detail) as Questions[Asked]) : null;
       }),
   };
 }

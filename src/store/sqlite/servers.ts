@@ -1,11 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import {
-  type AuditEntry,
-  type Confirmation,
-  type GuildSettings,
-  type NewConfirmation,
-  NO_SETTINGS,
-} from '../../domain/guild.ts';
+import type { Action, Confirmation, NewConfirmation, Questions } from '../../domain/confirmation.ts';
+import { type AuditEntry, type GuildSettings, NO_SETTINGS } from '../../domain/guild.ts';
 
 /** Each guild's settings. */
 export function settingsTable(db: Database) {
@@ -48,7 +43,7 @@ export function settingsTable(db: Database) {
 
 /** Questions that may each be confirmed once. */
 export function confirmationsTable(db: Database) {
-  const add = db.prepare<NewConfirmation & { detail: string }>(
+  const add = db.prepare<Omit<NewConfirmation, 'detail'> & { detail: string }>(
     `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at)
      VALUES (@guildId, @userId, @action, @detail, @askedAt)`,
   );
@@ -70,9 +65,9 @@ export function confirmationsTable(db: Database) {
 
   return {
     ask: (confirmation: NewConfirmation, most: number): number => ask.immediate(confirmation, most),
-    take(confirmation: Confirmation): unknown {
+    take<Asked extends Action>(confirmation: Confirmation<Asked>): Questions[Asked] | null {
       const detail = take.get(confirmation);
-      return detail === undefined ? null : JSON.parse(detail);
+      return detail === undefined ? null : (JSON.parse(detail) as Questions[Asked]);
     },
   };
 }

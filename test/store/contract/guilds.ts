@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ADA, address, BOB, GUILD, NOW, OTHER_GUILD } from './given.ts';
+import { ADA, address, BOB, GUILD, NOW, OTHER_GUILD, TREASURY } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 export function guildsContract(open: OpenEmpty): void {
@@ -61,39 +61,42 @@ export function guildsContract(open: OpenEmpty): void {
   });
 
   describe('confirmations', () => {
-    const question = { guildId: GUILD, userId: ADA, action: 'webhook.remove', detail: { webhook: 'w' }, askedAt: NOW };
-    const press = { guildId: GUILD, userId: ADA, action: 'webhook.remove', notBefore: NOW };
+    const asked = { guildId: GUILD, userId: ADA, action: 'webhook.remove' } as const;
+    const detail = { webhook: 'w', addresses: [TREASURY] };
+    const question = { ...asked, detail, askedAt: NOW };
+    const press = { ...asked, notBefore: NOW };
 
     it('returns the detail of a question once', async () => {
       const { confirmations } = await open();
       const id = await confirmations.ask(question, 10);
-      expect(await confirmations.take({ ...press, id })).toEqual({ webhook: 'w' });
+      expect(await confirmations.take({ ...press, id })).toEqual(detail);
       expect(await confirmations.take({ ...press, id })).toBeNull();
     });
 
     it.each([
       ['another person', { userId: BOB }],
       ['another guild', { guildId: OTHER_GUILD }],
-      ['another action', { action: 'subscription.import' }],
+      ['another action', { action: 'subscription.import' } as const],
       ['a question that is too old', { notBefore: NOW + 1 }],
       ['another id', { id: 999 }],
     ])('refuses a confirmation of %s and keeps the question open', async (_what, changed) => {
       const { confirmations } = await open();
       const id = await confirmations.ask(question, 10);
       expect(await confirmations.take({ ...press, id, ...changed })).toBeNull();
-      expect(await confirmations.take({ ...press, id })).toEqual({ webhook: 'w' });
+      expect(await confirmations.take({ ...press, id })).toEqual(detail);
     });
 
     it('keeps only a guild’s latest questions of one action', async () => {
       const { confirmations } = await open();
       const elsewhere = await confirmations.ask({ ...question, guildId: OTHER_GUILD }, 2);
-      const another = await confirmations.ask({ ...question, action: 'webhook.forget' }, 2);
+      const another = await confirmations.ask({ ...question, action: 'webhook.restore' }, 2);
       const ids: number[] = [];
-      for (let n = 0; n < 3; n++) ids.push(await confirmations.ask({ ...question, detail: n }, 2));
+      for (const webhook of ['a', 'b', 'c'])
+        ids.push(await confirmations.ask({ ...question, detail: { ...detail, webhook } }, 2));
       const taken = await Promise.all(ids.map((id) => confirmations.take({ ...press, id })));
-      expect(taken).toEqual([null, 1, 2]);
-      expect(await confirmations.take({ ...press, guildId: OTHER_GUILD, id: elsewhere })).toEqual({ webhook: 'w' });
-      expect(await confirmations.take({ ...press, action: 'webhook.forget', id: another })).toEqual({ webhook: 'w' });
+      expect(taken.map((found) => found?.webhook)).toEqual([undefined, 'b', 'c']);
+      expect(await confirmations.take({ ...press, guildId: OTHER_GUILD, id: elsewhere })).toEqual(detail);
+      expect(await confirmations.take({ ...press, action: 'webhook.restore', id: another })).toEqual(detail);
     });
 
     it('never gives the id of a question to a later one', async () => {

@@ -107,8 +107,8 @@ async function fill(store: Store): Promise<void> {
   );
   await store.channels.guildRemoved('3000', NOW, NOW);
   await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: { name: HOSTILE }, at: NOW });
-  const question = { guildId: GUILD, userId: ADA, action: 'x', detail: null, askedAt: NOW };
-  await store.confirmations.ask(question as never, 5);
+  const detail = { webhook: HOSTILE, addresses: [ALICE] };
+  await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.restore', detail, askedAt: NOW }, 5);
   await store.erasure.begin('4000');
   await store.workTime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
   // Numbers that were given and are gone: no later row may have them.
