@@ -1,5 +1,6 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import type { DigestReason } from './schedule.ts';
+import type { Transfer } from './transfer.ts';
 
 /** A message's channel and reference. */
 export interface MessageRef {
@@ -156,8 +157,8 @@ export interface DeadLetter {
    */
   payload: string | null;
   at: number;
-  /** JSON of the transfer, as the ledger has it. */
-  transfer: string | null;
+  /** As the ledger has it; null: it is no longer stored. */
+  transfer: Transfer | null;
 }
 
 /** A message about something other than transfers, to freeze. */

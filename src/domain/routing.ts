@@ -25,13 +25,6 @@ export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'proje
   lastAt: number;
 }
 
-/** What is stored of a transfer. */
-export interface StoredTransfer extends Omit<SeenTransfer, 'transfer'> {
-  txHash: string;
-  /** JSON of the {@link Transfer}. */
-  data: string;
-}
-
 /** The stats of one subscription. */
 export interface SubscriptionStats extends ActivityStats {
   subscription: number;
@@ -41,7 +34,7 @@ export interface SubscriptionStats extends ActivityStats {
 export interface RoutingResult {
   /** Inbox ids that are done. */
   done: number[];
-  transfers: StoredTransfer[];
+  transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];

@@ -66,7 +66,7 @@ export async function show({ deadLetters, quarantine }: DeadLetterStore, id: str
       `at       ${at(found.at)}`,
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,
-      `transfer ${safe(found.transfer ?? 'no longer stored')}`,
+      `transfer ${found.transfer === null ? 'no longer stored' : safe(JSON.stringify(found.transfer))}`,
       `message  ${found.payload === null ? 'never rendered, or part of a digest' : safe(found.payload)}`,
     ].join('\n');
   }

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import { type ActivityStats, afterEvent } from '../domain/activity-stats.ts';
 import { parseEvent } from '../domain/event.ts';
-import type { SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import type { Decision, Learned, RoutingResult, StoredTransfer, SubscriptionStats } from '../domain/routing.ts';
+import type { Decision, Learned, RoutingResult, SubscriptionStats } from '../domain/routing.ts';
 import { deliveryKey, transferKey } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, readContext } from './context.ts';
 import { decideEvent, type EventDecision, remember } from './decide-event.ts';
@@ -129,7 +128,7 @@ function merge(
   const edits = decisions.filter(({ isEdit }) => isEdit).map(({ transfer }) => transfer.key);
   return {
     done: decided.map(({ id }) => id),
-    transfers: [...transfers.values()].map(toStored),
+    transfers: [...transfers.values()],
     deliveries: [...deliveries.values()],
     alerts: decisions.flatMap(({ alerts }) => alerts),
     decisions: matches,
@@ -147,8 +146,4 @@ function statsAfter(before: ReadonlyMap<number, ActivityStats>, decisions: Decis
   for (const { subscription, at } of decisions)
     stats.set(subscription, afterEvent(stats.get(subscription) ?? before.get(subscription), at));
   return [...stats].map(([subscription, after]) => ({ subscription, ...after }));
-}
-
-function toStored({ transfer, ...seen }: SeenTransfer): StoredTransfer {
-  return { ...seen, txHash: transfer.txHash, data: JSON.stringify(transfer) };
 }

@@ -1,4 +1,5 @@
 import type { AddressText } from '../domain/address.ts';
+import type { DeadLetter } from '../domain/batch.ts';
 import type { ChannelState } from '../domain/channel.ts';
 import type { StoryAlert } from '../domain/history.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type SubscriptionImport,
 } from '../domain/subscription.ts';
 import type { KnownToken } from '../domain/token.ts';
+import type { Transfer } from '../domain/transfer.ts';
 import type { Warning } from '../domain/warning.ts';
 
 /** What rows of every engine mean. The tables and columns have the same names everywhere; flags are 0 and 1 or booleans. */
@@ -157,3 +159,19 @@ export function knownTokens(
   }
   return [...found.values()];
 }
+
+/** Selects {@link DeadLetterRow}s `d`. */
+export const SELECT_DEAD_LETTERS = `SELECT d.id, d.kind, d.alert_id AS "alertId", d.channel_id AS "channelId", d.reason,
+    d.payload, d.at, t.data
+  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+
+/** A dead letter with its transfer's data. */
+export interface DeadLetterRow extends Omit<DeadLetter, 'transfer'> {
+  data: string | null;
+}
+
+/** Creates a dead letter from its row. */
+export const toDeadLetter = ({ data, ...row }: DeadLetterRow): DeadLetter => ({
+  ...row,
+  transfer: data === null ? null : (JSON.parse(data) as Transfer),
+});

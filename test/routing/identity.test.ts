@@ -179,7 +179,7 @@ describe('the block of a transfer', () => {
     // As earlier versions stored it; and as is forgotten of the first ones.
     const { transfer, ...stored } = await seen();
     const { left: _, ...data } = transfer;
-    const asBefore = { ...stored, txHash: transfer.txHash, data: JSON.stringify(data) };
+    const asBefore = { ...stored, transfer: data };
     await routing.commit(routed({ now: pipeline.clock.now(), transfers: [asBefore] }));
     await pipeline.receive(block(3));
     await pipeline.routed();

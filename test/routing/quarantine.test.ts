@@ -37,7 +37,7 @@ async function quarantined({ store }: Pipeline): Promise<{ reason: string; body:
 it('quarantines an event that the store refuses, with the reason, and posts the others', async () => {
   const pipeline = await start((real) => ({
     commit: async (result) => {
-      if (result.transfers.some(({ txHash }) => txHash === BAD.txHash))
+      if (result.transfers.some(({ transfer }) => transfer.txHash === BAD.txHash))
         throw new StoreError('poison', 'SQLITE_CONSTRAINT_TRIGGER');
       return real.commit(result);
     },

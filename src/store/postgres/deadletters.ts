@@ -1,22 +1,22 @@
-import type { DeadLetter } from '../../domain/batch.ts';
+import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../rows.ts';
 import type { Connection, Statements } from './connection.ts';
-
-const LETTERS = `SELECT d.id, d.kind, d.alert_id AS "alertId", d.channel_id AS "channelId", d.reason, d.payload, d.at,
-    t.data AS transfer
-  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
 /** Dead letters that are discarded in one transaction. */
 const AT_ONCE = 200;
 
-const letterOf = (sql: Statements, id: number): Promise<DeadLetter | undefined> =>
-  sql.get<DeadLetter>(`${LETTERS} WHERE d.id = $1`, id);
+const letterOf = (sql: Statements, id: number): Promise<DeadLetterRow | undefined> =>
+  sql.get<DeadLetterRow>(`${SELECT} WHERE d.id = $1`, id);
 
 /** Alerts and edits that could not be posted, until somebody replays or discards them. */
 export function deadLetters(db: Connection) {
   return {
-    list: (limit: number) => db.reads.all<DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT $1`, limit),
+    list: async (limit: number) =>
+      (await db.reads.all<DeadLetterRow>(`${SELECT} ORDER BY d.id LIMIT $1`, limit)).map(toDeadLetter),
 
-    get: async (id: number) => (await letterOf(db.reads, id)) ?? null,
+    get: async (id: number) => {
+      const row = await letterOf(db.reads, id);
+      return row ? toDeadLetter(row) : null;
+    },
 
     replay: (id: number, now: number) => db.write((sql) => replay(sql, id, now)),
 

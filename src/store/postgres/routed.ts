@@ -1,5 +1,5 @@
-import type { RoutingResult, StoredDelivery, StoredTransfer } from '../../domain/routing.ts';
-import type { Transfer } from '../../domain/transfer.ts';
+import type { SeenTransfer } from '../../domain/identity.ts';
+import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
 import { asJson, type Statements } from './connection.ts';
 import { addDays, firstIdOf, newId } from './days.ts';
 import { requestChanges } from './edits.ts';
@@ -31,7 +31,7 @@ const TRANSFER = `json_to_recordset($1::json) AS t (id bigint, key text, scope b
   "tokenSymbol" text, "tokenType" text)`;
 
 /** Inserts or updates transfers; returns their ids by their keys. */
-async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[]): Promise<Map<string, number>> {
+async function putTransfers(sql: Statements, transfers: readonly SeenTransfer[]): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   const note = (rows: readonly { id: number; key: string }[]) => {
     for (const { id, key } of rows) ids.set(key, id);
@@ -67,9 +67,9 @@ async function putTransfers(sql: Statements, transfers: readonly StoredTransfer[
   return ids;
 }
 
-function toRow(stored: StoredTransfer) {
-  const { from, to, token, kind, tokenSymbol, tokenType } = JSON.parse(stored.data) as Transfer;
-  return { ...stored, from, to, token, kind, tokenSymbol, tokenType };
+function toRow({ transfer, ...seen }: SeenTransfer) {
+  const { txHash, from, to, token, kind, tokenSymbol, tokenType } = transfer;
+  return { ...seen, data: JSON.stringify(transfer), txHash, from, to, token, kind, tokenSymbol, tokenType };
 }
 
 async function putDeliveries(sql: Statements, deliveries: readonly (StoredDelivery & { transferId: number })[]) {

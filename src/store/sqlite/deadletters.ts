@@ -1,17 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { DeadLetter } from '../../domain/batch.ts';
-
-const LETTERS = `SELECT d.id, d.kind, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at,
-    t.data AS transfer
-  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../rows.ts';
 
 /** Dead letters that are discarded in one transaction. */
 const AT_ONCE = 200;
 
 /** Alerts and edits that could not be posted, until somebody replays or discards them. */
 export function deadLetters(db: Database) {
-  const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
-  const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
+  const letters = db.prepare<[number], DeadLetterRow>(`${SELECT} ORDER BY d.id LIMIT ?`);
+  const letter = db.prepare<[number], DeadLetterRow>(`${SELECT} WHERE d.id = ?`);
   const remove = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
   const revive = db.prepare<[number]>(
     "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
@@ -48,8 +45,11 @@ export function deadLetters(db: Database) {
   });
 
   return {
-    list: (limit: number) => letters.all(limit),
-    get: (id: number) => letter.get(id) ?? null,
+    list: (limit: number): DeadLetter[] => letters.all(limit).map(toDeadLetter),
+    get(id: number): DeadLetter | null {
+      const row = letter.get(id);
+      return row ? toDeadLetter(row) : null;
+    },
     replay: (id: number, now: number): boolean => replay.immediate(id, now),
     discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
     /** Works in short steps, between which others can write. */

@@ -5,7 +5,6 @@ import type {
   RoutingQuery,
   RoutingResult,
   StoredDelivery,
-  StoredTransfer,
   SubscriptionStats,
   WatchedTransfer,
 } from '../../domain/routing.ts';
@@ -22,9 +21,10 @@ import { watcherLookUp } from './subscriptions.ts';
  */
 const MOST_REACHED = 5_000;
 
-interface TransferRow extends Omit<StoredTransfer, 'reorganized' | 'txHash'> {
+interface TransferRow extends Omit<SeenTransfer, 'reorganized' | 'transfer'> {
   id: number;
   reorganized: 0 | 1;
+  data: string;
 }
 
 interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
@@ -184,11 +184,12 @@ function writer(db: Database, { keep }: Guard) {
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
   /** The router reads, decides and commits one after the other, so nothing was added since it read. */
-  function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganized, data }: StoredTransfer): number {
+  function putTransfer({ id, key, scope, seenAt, count, bodies, reorganized, transfer }: SeenTransfer): number {
+    const data = JSON.stringify(transfer);
     const moved = reorganized ? 1 : 0;
     // But rows may have been deleted since.
     if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
-    return Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
+    return Number(addTransfer.run(key, scope, transfer.txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
   }
 
   return (routed: RoutingResult): string[] => {

@@ -1,7 +1,8 @@
 import type { AddressText } from '../../../src/domain/address.ts';
 import type { Alert, NewAlert } from '../../../src/domain/alert.ts';
 import type { ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
-import type { Decision, RoutingResult, StoredDelivery, StoredTransfer } from '../../../src/domain/routing.ts';
+import type { SeenTransfer } from '../../../src/domain/identity.ts';
+import type { Decision, RoutingResult, StoredDelivery } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -68,12 +69,11 @@ export const transfer = (n: number, changed: Partial<Transfer> = {}): Transfer =
 /** The nth transfer, as it is stored for the first time. */
 export function storedTransfer(
   n: number,
-  changed: Partial<Omit<StoredTransfer, 'data' | 'txHash'>> & { transfer?: Partial<Transfer> } = {},
-): StoredTransfer {
+  changed: Partial<Omit<SeenTransfer, 'transfer'>> & { transfer?: Partial<Transfer> } = {},
+): SeenTransfer {
   const { transfer: given = {}, ...row } = changed;
-  const data = transfer(n, given);
   const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, bodies: 1, reorganized: false };
-  return { ...first, txHash: data.txHash, data: JSON.stringify(data), ...row };
+  return { ...first, transfer: transfer(n, given), ...row };
 }
 
 /** The nth transfer's first delivery. */
