@@ -90,14 +90,15 @@ async function makeDeadLetter(): Promise<string> {
 
 describe('commands beside a running bot', () => {
   it('lists, shows and replays a dead letter, which is then posted', async () => {
-    await makeDeadLetter();
+    const txHash = await makeDeadLetter();
     const listed = await deadletters('list');
     expect(listed.stdout).toMatch(
       new RegExp(`^Dead letters .*: 1\nd1 {2}\\d{4}-\\d\\d-\\S+ {2}channel ${CHANNEL} {2}\\S.*\nQuarantine .*: 0\n$`),
     );
     const shown = await deadletters('show', 'd1');
     expect(shown.stdout).toContain(`channel  ${CHANNEL}`);
-    expect(shown.stdout).toContain(TREASURY);
+    const [, transfer] = /^transfer (.+)$/m.exec(shown.stdout)!;
+    expect(JSON.parse(transfer!)).toMatchObject({ txHash, to: TREASURY });
     expect(discord.messages(CHANNEL)).toEqual([]);
 
     expect(await deadletters('replay', 'd1')).toMatchObject({ code: 0, stderr: '' });
