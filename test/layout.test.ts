@@ -38,7 +38,7 @@ const KNOW_TABLES: Record<string, string> = {
 
 /** What names tables, or the engine: SQL, its driver, and the parts of its implementation behind `openStore`. */
 const TABLE_TALK =
-  /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
+  /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sql|sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
 
 const outsiders = ['test', 'bench', 'sandbox'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -6,6 +6,7 @@ export const LEVELS = [
   ['src/errors'],
   ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
   ['src/config', 'src/store'],
+  ['src/store/sql'],
   [
     'src/store/sqlite',
     'src/store/postgres',
@@ -27,6 +28,6 @@ export const LEVELS = [
 export function roomOf(path: string): string {
   const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
   if (top !== 'src') return top;
-  // The port is one room, each engine another.
+  // The port is one room, each engine another, and what these share a third.
   return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
 }

@@ -7,7 +7,7 @@ import {
   type MatchedSubscription,
   matchesOf,
   toAlert,
-} from '../alert-rows.ts';
+} from '../sql/alert-rows.ts';
 import type { Statements } from './connection.ts';
 
 /** Alerts with their transfers, in the form in which {@link readAlerts} expects the rest of the statement. */

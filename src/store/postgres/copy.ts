@@ -8,7 +8,7 @@ import {
   TABLE_NAMES,
   type Value,
   withoutNul,
-} from '../copying.ts';
+} from '../sql/copy-side.ts';
 import { openPostgresStore } from './client.ts';
 import { addDays, IDS_OF_A_DAY } from './days.ts';
 import { toStoreError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../rows.ts';
+import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 
 /** Dead letters that are discarded in one transaction. */

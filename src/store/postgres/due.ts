@@ -10,7 +10,7 @@ import {
   nextDueAt,
 } from '../../domain/burst.ts';
 import type { DigestReason, Hold } from '../../domain/schedule.ts';
-import { byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
+import { byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';
 

@@ -3,7 +3,7 @@ import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
 import type { KnownToken } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { knownTokens, type SeenToken } from '../rows.ts';
+import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { scopesOf } from './projects.ts';
 

@@ -1,6 +1,6 @@
 import type { Story, StoryDecision } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { type StoryAlertRow, toStoryAlert } from '../rows.ts';
+import { type StoryAlertRow, toStoryAlert } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { gatheredUntil } from './due.ts';
 

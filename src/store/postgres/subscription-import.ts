@@ -1,5 +1,5 @@
 import type { ImportLimits, SubscriptionImport } from '../../domain/subscription.ts';
-import { NotImported, namesIn } from '../rows.ts';
+import { NotImported, namesIn } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { countOf as countLabels } from './labels.ts';
 import { changeAll, channelsOf, countOf, insertAll, subscriptionsTo, withDefaults } from './subscription-rows.ts';

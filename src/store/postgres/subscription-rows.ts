@@ -11,7 +11,7 @@ import {
   type SubscriptionRow as Row,
   SELECT_SUBSCRIPTIONS as SELECT,
   toFilters,
-} from '../rows.ts';
+} from '../sql/rows.ts';
 import type { Statements } from './connection.ts';
 
 /** What adding, changing and importing subscriptions share; all of it is part of the caller's transaction. */

@@ -1,6 +1,6 @@
 import type { LabelRefusal } from '../../domain/guild.ts';
 import type { NewSubscription, Subscription, SubscriptionChange } from '../../domain/subscription.ts';
-import { type SubscriptionRow as Row, SELECT_SUBSCRIPTIONS as SELECT, toSubscription } from '../rows.ts';
+import { type SubscriptionRow as Row, SELECT_SUBSCRIPTIONS as SELECT, toSubscription } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { nameLabel, unname } from './labels.ts';
 import { importer } from './subscription-import.ts';

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import type { Filters, Watcher } from '../../domain/subscription.ts';
-import { type SubscriptionRow, selected, toFilters } from '../rows.ts';
+import { type SubscriptionRow, selected, toFilters } from '../sql/rows.ts';
 import type { Statements } from './connection.ts';
 
 /** Reads the subscriptions that watch addresses, with their scopes, on Postgres. */

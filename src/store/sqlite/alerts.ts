@@ -8,7 +8,7 @@ import {
   MATCHED_COLUMNS,
   type MatchedSubscription,
   toAlert,
-} from '../alert-rows.ts';
+} from '../sql/alert-rows.ts';
 
 /**
  * Creates a check whether alerts are still as they were rendered. Between reading and freezing them, the router may

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { AT_ONCE, COPIED_TABLES, type CopiedTable, type CopySide, type Value, withoutNul } from '../copying.ts';
+import { AT_ONCE, COPIED_TABLES, type CopiedTable, type CopySide, type Value, withoutNul } from '../sql/copy-side.ts';
 import { openDatabase } from './database.ts';
 
 /** Opens a file to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */

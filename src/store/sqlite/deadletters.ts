@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DeadLetter } from '../../domain/batch.ts';
-import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../rows.ts';
+import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../sql/rows.ts';
 
 /** Dead letters that are discarded in one transaction. */
 const AT_ONCE = 200;

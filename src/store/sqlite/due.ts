@@ -11,7 +11,7 @@ import {
   nextDueAt,
 } from '../../domain/burst.ts';
 import type { DigestReason, Hold } from '../../domain/schedule.ts';
-import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../alert-rows.ts';
+import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
 import { alertReader } from './alerts.ts';
 
 /** Finds the due alerts of a channel. */

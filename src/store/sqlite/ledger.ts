@@ -4,7 +4,7 @@ import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
 import type { KnownToken } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { knownTokens, type SeenToken } from '../rows.ts';
+import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import { scopeLookUp } from './projects.ts';
 
 type RecentRange = { scope: number; since: number; until: number; limit: number };

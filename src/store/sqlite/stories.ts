@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Story, StoryDecision } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { type StoryAlertRow, toStoryAlert } from '../rows.ts';
+import { type StoryAlertRow, toStoryAlert } from '../sql/rows.ts';
 import { gathering } from './due.ts';
 
 /** What `/why` reads about a transaction. */

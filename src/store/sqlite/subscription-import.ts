@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { ImportLimits, SubscriptionImport } from '../../domain/subscription.ts';
 import { DEFAULT_FILTERS } from '../../domain/subscription.ts';
-import { NotImported, namesIn } from '../rows.ts';
+import { NotImported, namesIn } from '../sql/rows.ts';
 import type { nameBook } from './labels.ts';
 import type { SubscriptionRows } from './subscription-rows.ts';
 

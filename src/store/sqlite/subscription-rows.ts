@@ -7,7 +7,7 @@ import {
   SELECT_SUBSCRIPTIONS as SELECT,
   SUBSCRIPTION_COLUMNS,
   toFilters,
-} from '../rows.ts';
+} from '../sql/rows.ts';
 
 /** A value that SQLite accepts. */
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>

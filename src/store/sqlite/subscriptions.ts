@@ -8,7 +8,7 @@ import {
   selected,
   toFilters,
   toSubscription,
-} from '../rows.ts';
+} from '../sql/rows.ts';
 import { nameBook } from './labels.ts';
 import { importTable } from './subscription-import.ts';
 import { type Author, subscriptionRows } from './subscription-rows.ts';

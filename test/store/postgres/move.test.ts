@@ -6,8 +6,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/progress.ts';
-import { TABLE_NAMES } from '../../../src/store/copying.ts';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
+import { TABLE_NAMES } from '../../../src/store/sql/copy-side.ts';
 import { openStore } from '../../../src/store/sqlite/client.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {

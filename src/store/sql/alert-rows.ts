@@ -1,9 +1,9 @@
-import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import type { Alert } from '../domain/alert.ts';
-import type { Hold } from '../domain/schedule.ts';
-import type { AlertStyle, Perspective } from '../domain/subscription.ts';
-import type { Transfer } from '../domain/transfer.ts';
-import type { Warning } from '../domain/warning.ts';
+import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import type { Hold } from '../../domain/schedule.ts';
+import type { AlertStyle, Perspective } from '../../domain/subscription.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import type { Warning } from '../../domain/warning.ts';
 
 /** What rows about alerts mean, whatever engine they come from. */
 

@@ -1,7 +1,7 @@
-import type { AddressText } from '../domain/address.ts';
-import type { DeadLetter } from '../domain/batch.ts';
-import type { ChannelState } from '../domain/channel.ts';
-import type { StoryAlert } from '../domain/history.ts';
+import type { AddressText } from '../../domain/address.ts';
+import type { DeadLetter } from '../../domain/batch.ts';
+import type { ChannelState } from '../../domain/channel.ts';
+import type { StoryAlert } from '../../domain/history.ts';
 import {
   type Asset,
   DEFAULT_FILTERS,
@@ -9,10 +9,10 @@ import {
   type Perspective,
   type Subscription,
   type SubscriptionImport,
-} from '../domain/subscription.ts';
-import type { KnownToken } from '../domain/token.ts';
-import type { Transfer } from '../domain/transfer.ts';
-import type { Warning } from '../domain/warning.ts';
+} from '../../domain/subscription.ts';
+import type { KnownToken } from '../../domain/token.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import type { Warning } from '../../domain/warning.ts';
 
 /** What rows of every engine mean. The tables and columns have the same names everywhere; flags are 0 and 1 or booleans. */
 
