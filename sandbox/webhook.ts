@@ -16,15 +16,15 @@ export interface Webhook {
  * @throws with the service's error message.
  */
 export async function createWebhook(root: string, project: Project, webhookUrl: string): Promise<Webhook> {
-  const call = async <Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> => {
+  const call = async <Result>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Result> => {
     const response = await fetch(`${root}${path}?apiKey=${encodeURIComponent(project.key)}`, {
       method,
       headers: { 'API-SECRET': project.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answer = (await response.json()) as Answer & { errorMessage?: string };
-    if (!response.ok) throw new Error(`The notification service responded ${response.status}: ${answer.errorMessage}`);
-    return answer;
+    const result = (await response.json()) as Result & { errorMessage?: string };
+    if (!response.ok) throw new Error(`The notification service responded ${response.status}: ${result.errorMessage}`);
+    return result;
   };
   const { webhookId: id } = await call<{ webhookId: string }>('POST', '/webhook', {
     projectId: project.id,

@@ -1,8 +1,8 @@
 /** The interactions that the stand-in remembers. */
 import { randomBytes } from 'node:crypto';
 import { MessageFlags } from 'discord.js';
-import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
+import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 

@@ -1,6 +1,5 @@
 /** Interactions from a person's action to the last followup: what they are, who waits for them, and how they fail. */
 import { ACK_MS, createAcknowledgements } from './acknowledgements.ts';
-import type { Prepared } from './answer-rules.ts';
 import type { Clock } from './clock.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from './entries.ts';
 import type { Events } from './events.ts';
 import type { Gateway } from './gateway.ts';
+import type { Prepared } from './response-rules.ts';
 import type { World } from './world.ts';
 
 /** A pending interaction. */

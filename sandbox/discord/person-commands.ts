@@ -7,13 +7,13 @@ import {
   InteractionType,
   ApplicationCommandOptionType as Option,
 } from 'discord.js';
-import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { createResolved, optionValue, type Place } from './options.ts';
 import { permissionsOf } from './permissions.ts';
 import { type RequestOf, visible } from './person-components.ts';
+import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 
 function findCommand(

@@ -1,11 +1,11 @@
 /** Buttons, menus and forms, as a person's client sends them. */
 import { ComponentType as Component, InteractionType } from 'discord.js';
-import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest, MessageState } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { componentsIn } from './message-rules.ts';
 import { createResolved, type Place, type Resolved } from './options.ts';
+import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 
 /** A person's action of one kind. */

@@ -1,6 +1,5 @@
 /** A person's client: refuses what a real client would, and builds the payload. */
 import { InteractionContextType as Context } from 'discord.js';
-import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
@@ -9,6 +8,7 @@ import type { Place } from './options.ts';
 import { botPermissions, permissionsOf, sees } from './permissions.ts';
 import { contextMenu, slash } from './person-commands.ts';
 import { component, modal } from './person-components.ts';
+import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 
 function placeOf(core: Core, request: InteractionRequest): Place {

@@ -1,6 +1,5 @@
 /** The bot's responses to interactions: the acknowledgement, the reply and its edits, followups. */
-import { InteractionResponseType as Answer, MessageFlags } from 'discord.js';
-import { checkAnswer } from './answer-rules.ts';
+import { MessageFlags, InteractionResponseType as ResponseType } from 'discord.js';
 import type { MessageState } from './control.ts';
 import { type Entry, isLoading } from './entries.ts';
 import { errors } from './errors.ts';
@@ -8,6 +7,7 @@ import type { Interactions } from './interactions.ts';
 import { checkMessage, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
 import { createReplyMessages, type ReplyMessages } from './reply-messages.ts';
+import { checkResponse } from './response-rules.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
@@ -32,32 +32,32 @@ export function createReplies(options: RepliesOptions) {
 function createCallback({ interactions, messages, strict }: RepliesOptions, { post, setOriginal }: ReplyMessages) {
   return function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
     const entry = interactions.waiting(id, token);
-    checkAnswer(entry.prepared, body, uploads, strict);
+    checkResponse(entry.prepared, body, uploads, strict);
     interactions.acknowledge(entry, body.type);
     const data = body.data ?? {};
-    switch (body.type as Answer) {
-      case Answer.ChannelMessageWithSource:
+    switch (body.type as ResponseType) {
+      case ResponseType.ChannelMessageWithSource:
         setOriginal(entry, post(entry, data, uploads, 0, data.flags));
         break;
-      case Answer.DeferredChannelMessageWithSource:
+      case ResponseType.DeferredChannelMessageWithSource:
         setOriginal(entry, post(entry, {}, [], MessageFlags.Loading, data.flags));
         break;
-      case Answer.DeferredMessageUpdate:
+      case ResponseType.DeferredMessageUpdate:
         setOriginal(entry, entry.prepared.source!);
         break;
-      case Answer.UpdateMessage:
+      case ResponseType.UpdateMessage:
         setOriginal(entry, entry.prepared.source!);
         messages.edit(entry.original!, data, uploads);
         break;
-      case Answer.ApplicationCommandAutocompleteResult:
+      case ResponseType.ApplicationCommandAutocompleteResult:
         entry.choices = (data.choices ?? []).filter((choice: Json) => choice !== null);
         break;
-      case Answer.Modal:
+      case ResponseType.Modal:
         entry.modal = data;
         break;
-      case Answer.Pong:
-      case Answer.PremiumRequired:
-      case Answer.LaunchActivity:
+      case ResponseType.Pong:
+      case ResponseType.PremiumRequired:
+      case ResponseType.LaunchActivity:
         break;
     }
     interactions.changed(entry);

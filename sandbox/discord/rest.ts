@@ -13,35 +13,35 @@ import type { Json } from './validate.ts';
 
 const ROOT = '/api/v10';
 
-interface Answer {
+interface RestResponse {
   status: number;
   headers: Record<string, string>;
   body: string | undefined;
   code: number | null;
 }
 
-const json = (status: number, body: Json, headers: Record<string, string> = {}): Answer => ({
+const json = (status: number, body: Json, headers: Record<string, string> = {}): RestResponse => ({
   status,
   headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
   body: body === undefined ? undefined : JSON.stringify(body),
   code: status >= 400 ? (body?.code ?? null) : null,
 });
 
-const refusal = (error: DiscordError): Answer => json(error.status, error.toJSON());
+const refusal = (error: DiscordError): RestResponse => json(error.status, error.toJSON());
 
-function cloudflare(status: number): Answer {
+function cloudflare(status: number): RestResponse {
   const body = `<!DOCTYPE html>\n<html lang="en-US"><head><title>${status} | discord.com | Cloudflare</title></head>\n<body><h1>Error ${status}</h1><p>Ray ID: 0000000000000000</p></body></html>\n`;
   return { status, headers: { 'content-type': 'text/html; charset=UTF-8', server: 'cloudflare' }, body, code: null };
 }
 
-function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, string>): Answer {
+function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, string>): RestResponse {
   const seconds = retryAfterMs / 1000;
   const body = { message: 'You are being rate limited.', retry_after: seconds, global };
   return json(429, body, { 'retry-after': String(Math.ceil(seconds)), ...headers });
 }
 
 /** Returns the response of a fault that replaces the route's, if it does. */
-function faultAnswer(fault: Fault): Answer | null {
+function faultResponse(fault: Fault): RestResponse | null {
   switch (fault.kind) {
     case 'error':
       return json(fault.status, { message: fault.message ?? `${fault.status}: Injected`, code: fault.code ?? 0 });
@@ -114,11 +114,11 @@ function createRest(core: Core) {
     if (fault?.kind === 'reset' || fault?.kind === 'away') return breakOff(record, reply);
     if (fault?.kind === 'hang' && !fault.done) return;
     if (fault?.kind === 'delay') await new Promise<void>((resolve) => core.clock.after(fault.ms, resolve));
-    const injected = fault && faultAnswer(fault);
-    const answer = injected ?? (await respond(route, request));
+    const injected = fault && faultResponse(fault);
+    const response = injected ?? (await respond(route, request));
     if (fault?.kind === 'hang') return;
     if (fault?.kind === 'lost') return breakOff(record, reply);
-    send(record, reply, answer, fault?.kind === 'cut');
+    send(record, reply, response, fault?.kind === 'cut');
   }
 
   function close(): void {
@@ -130,22 +130,22 @@ function createRest(core: Core) {
     reply.raw.destroy();
   }
 
-  function send(record: RequestRecord, reply: FastifyReply, answer: Answer, cut: boolean): void {
+  function send(record: RequestRecord, reply: FastifyReply, response: RestResponse, cut: boolean): void {
     const { raw } = reply;
-    core.log.end(record, cut || raw.destroyed ? null : answer.status, answer.code);
+    core.log.end(record, cut || raw.destroyed ? null : response.status, response.code);
     if (raw.destroyed) return;
-    const length = answer.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(answer.body)) };
-    raw.writeHead(answer.status, { ...answer.headers, ...length });
+    const length = response.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(response.body)) };
+    raw.writeHead(response.status, { ...response.headers, ...length });
     if (!cut) {
-      raw.end(answer.body);
+      raw.end(response.body);
       return;
     }
-    const half = Buffer.from(answer.body ?? '').subarray(0, Math.floor((answer.body?.length ?? 0) / 2));
+    const half = Buffer.from(response.body ?? '').subarray(0, Math.floor((response.body?.length ?? 0) / 2));
     raw.write(half, () => raw.destroy());
     if (half.length === 0) raw.destroy();
   }
 
-  async function respond(route: Route | null, request: FastifyRequest): Promise<Answer> {
+  async function respond(route: Route | null, request: FastifyRequest): Promise<RestResponse> {
     let limited: Record<string, string> = {};
     try {
       if (!route?.open && request.headers.authorization !== `Bot ${core.token}`) throw errors.unauthorized();
@@ -161,8 +161,8 @@ function createRest(core: Core) {
       return json(result.status, result.body, limited);
     } catch (error) {
       if (!(error instanceof DiscordError)) throw error;
-      const answer = refusal(error);
-      return { ...answer, headers: { ...answer.headers, ...limited } };
+      const response = refusal(error);
+      return { ...response, headers: { ...response.headers, ...limited } };
     }
   }
 

@@ -1,6 +1,6 @@
-import { type Answer, parsed, refusesBatches, resultOf } from './answers.ts';
 import { NodeUnreachable } from './node.ts';
 import { CLOSED, type Post } from './post.ts';
+import { parseJson, type RpcResponse, refusesBatches, resultOf } from './responses.ts';
 
 interface Waiting {
   method: string;
@@ -15,8 +15,8 @@ export function createBatches({ post }: Post, most: number) {
   const queue: Waiting[] = [];
 
   async function single(method: string, params: readonly unknown[]): Promise<unknown> {
-    const answer = await post({ jsonrpc: '2.0', id: 1, method, params }, method);
-    return resultOf(method, parsed(answer.text), answer);
+    const response = await post({ jsonrpc: '2.0', id: 1, method, params }, method);
+    return resultOf(method, parseJson(response.text), response);
   }
 
   async function flush(): Promise<void> {
@@ -32,17 +32,17 @@ export function createBatches({ post }: Post, most: number) {
 
   async function sendTogether(calls: readonly Waiting[]): Promise<void> {
     const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
-    const answer = await post(body, calls[0]!.method);
-    const list = parsed(answer.text);
-    if (refusesBatches(answer.status, list)) {
+    const response = await post(body, calls[0]!.method);
+    const list = parseJson(response.text);
+    if (refusesBatches(response.status, list)) {
       size = 1;
       for (const { method, params, resolve, reject } of calls) single(method, params).then(resolve, reject);
       return;
     }
-    const byId = new Map(Array.isArray(list) ? list.map((one: Answer) => [one?.id, one]) : []);
+    const byId = new Map(Array.isArray(list) ? list.map((one: RpcResponse) => [one?.id, one]) : []);
     for (const [id, { method, resolve, reject }] of calls.entries()) {
       try {
-        resolve(resultOf(method, byId.get(id) ?? (Array.isArray(list) ? undefined : list), answer));
+        resolve(resultOf(method, byId.get(id) ?? (Array.isArray(list) ? undefined : list), response));
       } catch (error) {
         reject(error as Error);
       }

@@ -79,17 +79,17 @@ export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false
 async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | null> {
   try {
     const filter = { blockHash: block.hash, ...(hasBloom(block) ? {} : { topics: [READ_TOPICS] }) };
-    const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (answer: NodeLog[] | null) => {
-      if (!Array.isArray(answer)) throw new NodeUnreachable('The node does not have these logs');
-      if (!answer.every((log) => isOf(block, log ?? {}))) {
+    const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (response: NodeLog[] | null) => {
+      if (!Array.isArray(response)) throw new NodeUnreachable('The node does not have these logs');
+      if (!response.every((log) => isOf(block, log ?? {}))) {
         throw new NodeUnreachable('The node returned logs of another block');
       }
-      if (proveLogs(block, answer) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
+      if (proveLogs(block, response) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
     });
     return transferLogs(logs);
   } catch (error) {
     if (error instanceof NodeBusy) throw error;
-    return null; // Many providers limit how many logs one answer may hold.
+    return null; // Many providers limit how many logs one response may hold.
   }
 }
 

@@ -101,7 +101,7 @@ export function openMember(
 async function identify(call: Member['call']): Promise<ChainIdentity> {
   const chainId = await call<unknown>('eth_chainId', []);
   if (typeof chainId !== 'string' || !/^0x[0-9a-f]+$/i.test(chainId)) {
-    throw new NodeUnreachable("The node's answer to eth_chainId cannot be read");
+    throw new NodeUnreachable("The node's response to eth_chainId cannot be read");
   }
   const first = await call<NodeHeader | null>('eth_getBlockByNumber', ['0x0', false]).catch((error: Error) => {
     if (error instanceof NodeRefused) return null; // Some nodes keep only the newest blocks.
@@ -110,7 +110,7 @@ async function identify(call: Member['call']): Promise<ChainIdentity> {
   return { chainId: String(Number(chainId)), genesis: isHeader(first) ? first.hash : null };
 }
 
-/** Whether a node's answer is a block header. */
+/** Whether a node's response is a block header. */
 export function isHeader(value: unknown): value is NodeHeader {
   const { number, hash, parentHash } = (value ?? {}) as Record<string, unknown>;
   return (

@@ -6,7 +6,7 @@ export interface Node {
    * Calls a method and returns the first result that `accept` does not reject; each node is asked once at most.
    *
    * @throws {NodeRefused} when the node returns an error, {@link NodeBusy} when it limits calls for a while,
-   * {@link NodeUnreachable} when it does not answer or nothing it returns is accepted.
+   * {@link NodeUnreachable} when it does not respond or nothing it returns is accepted.
    */
   call<Result>(method: string, params?: readonly unknown[], accept?: (result: Result) => void): Promise<Result>;
 }
@@ -20,7 +20,7 @@ export class MethodMissing extends NodeRefused {}
 /** The called contract ended the call itself: it reverted, or ran out of gas or stack. */
 export class CallEnded extends NodeRefused {}
 
-/** The node did not answer, or not with usable JSON-RPC. The message never contains the URL: it may hold a key. */
+/** The node did not respond, or not with usable JSON-RPC. The message never contains the URL: it may hold a key. */
 export class NodeUnreachable extends Error {}
 
 /** The node limits calls for a while: a rate or a quota is used up. The call itself may be fine. */

@@ -9,7 +9,7 @@ export interface ConnectOptions {
   perSecond?: number;
   /** Calls that may share one HTTP request; default 1. */
   batch?: number;
-  /** How many nodes must agree about the newest block; default 1. Nodes that do not answer are not counted. */
+  /** How many nodes must agree about the newest block; default 1. Nodes that do not respond are not counted. */
   agreement?: number;
   timeoutMs?: number;
   clock?: Clock;

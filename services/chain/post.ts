@@ -3,7 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { timeoutOf } from './methods.ts';
 import { NodeUnreachable } from './node.ts';
 
-/** The longest answer that is read, in bytes: the traces of a full block are tens of megabytes. */
+/** The longest response that is read, in bytes: the traces of a full block are tens of megabytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const CONNECTIONS = 32;
 /** The error of a call after closing. */
@@ -13,13 +13,13 @@ export const CLOSED = 'The connection to the node is closed';
 export interface PostOptions {
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for a whole answer, to its last byte; default by method. */
+  /** Milliseconds for a whole response, to its last byte; default by method. */
   timeoutMs?: number;
   clock: Clock;
 }
 
-/** A node's answer over HTTP. */
-export interface HttpAnswer {
+/** A node's response over HTTP. */
+export interface HttpResponse {
   status: number;
   text: string;
   retryAfter: unknown;
@@ -44,8 +44,8 @@ export function createPost(options: PostOptions) {
   return {
     /** @throws {NodeUnreachable} when it is closed. */
     assertOpen,
-    /** Posts a body and reads the whole answer. `method` is for the time limit and errors. @throws {NodeUnreachable} */
-    async post(body: unknown, method: string): Promise<HttpAnswer> {
+    /** Posts a body and reads the whole response. `method` is for the time limit and errors. @throws {NodeUnreachable} */
+    async post(body: unknown, method: string): Promise<HttpResponse> {
       const timeoutMs = options.timeoutMs ?? timeoutOf(method);
       const controller = new AbortController();
       underWay.add(controller);
@@ -63,9 +63,9 @@ export function createPost(options: PostOptions) {
       } catch {
         assertOpen();
         if (controller.signal.aborted) {
-          throw new NodeUnreachable(`The node does not answer ${method} within ${timeoutMs} ms`);
+          throw new NodeUnreachable(`The node does not respond to ${method} within ${timeoutMs} ms`);
         }
-        throw new NodeUnreachable(`The node does not answer ${method}`);
+        throw new NodeUnreachable(`The node does not respond to ${method}`);
       } finally {
         cancel();
         underWay.delete(controller);

@@ -1,7 +1,7 @@
 import { concat, type Hex, hexToBytes, isHex, keccak256, toBytes, toHex, toRlp } from 'viem';
 import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction, NodeWithdrawal } from './node.ts';
 
-/** Whether an answer matches its block's roots and filter; `unknown` where this cannot be computed. */
+/** Whether a response matches its block's roots and filter; `unknown` where this cannot be computed. */
 export type Proof = 'proven' | 'contradicted' | 'unknown';
 
 /**

@@ -36,7 +36,7 @@ export function connectRpc(options: RpcOptions): Rpc {
       const begun = clock.now();
       let result = 'ok';
       try {
-        // An answer of many megabytes would hold up all others of its batch.
+        // A response of many megabytes would hold up all others of its batch.
         return await (isHeavyCall(method) ? batches.single(method, params) : batches.together(method, params));
       } catch (error) {
         result = error instanceof NodeBusy ? 'busy' : error instanceof NodeUnreachable ? 'unreachable' : 'refused';

@@ -16,7 +16,7 @@ export interface TokenRecord extends TokenFacts {
   totalSupply: bigint | null;
 }
 
-/** Facts that were read. `failure` is null when every call got a definite answer. */
+/** Facts that were read. `failure` is null when every call got a definite response. */
 export interface AskedFacts {
   facts: TokenFacts;
   failure: Error | null;
@@ -37,7 +37,7 @@ const ABI = parseAbi([
 ]);
 
 /**
- * Asks a contract for name, symbol and decimals. An empty answer does not count: the node may not have the contract yet.
+ * Asks a contract for name, symbol and decimals. An empty response does not count: the node may not have the contract yet.
  *
  * @throws {NodeBusy}
  */
@@ -103,7 +103,7 @@ async function supports(node: Node, to: Address, interfaceId: Hex): Promise<bool
   return numberIn(await call(node, to, data)) === 1n;
 }
 
-/** Asks again before it believes that a contract does not answer: a missing number of decimals makes a coin an NFT. */
+/** Asks again before it believes that a contract does not respond: a missing number of decimals makes a coin an NFT. */
 async function ask(
   node: Node,
   to: Address,
@@ -119,7 +119,7 @@ async function call(node: Node, to: Address, data: Hex): Promise<Hex | null> {
   try {
     return await node.call<Hex>('eth_call', [{ to, data, gas: MAX_GAS }, 'latest'], (result: unknown) => {
       if (typeof result !== 'string' || !/^0x[0-9a-f]*$/i.test(result)) {
-        throw new NodeUnreachable("The node's answer to eth_call cannot be read");
+        throw new NodeUnreachable("The node's response to eth_call cannot be read");
       }
     });
   } catch (error) {

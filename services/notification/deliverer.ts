@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
-import { createAnswers } from './answers.ts';
 import { createAttempt } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import { createCommits } from './commits.ts';
+import { createOutcomes } from './outcomes.ts';
 import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
 import type { NotificationStore } from './store/index.ts';
@@ -42,7 +42,7 @@ export interface Deliverer {
   nudge(): void;
   /** Sends everything that waits for a retry or a repetition now. */
   deliverNow(): void;
-  /** Receivers that do not answer and are paused. */
+  /** Receivers that do not respond and are paused. */
   paused(): string[];
   /** Finishes the attempts under way; the rest stays on disk. */
   stop(): Promise<void>;
@@ -52,15 +52,15 @@ export interface Deliverer {
 export function createDeliverer(parts: DelivererParts): Deliverer {
   const { store, clock, log, faults } = parts;
   const agent = parts.reach.agent();
-  const answers = createAnswers(parts);
+  const outcomes = createOutcomes(parts);
   const breaker = createBreaker(clock);
-  const turns = createWebhookTurns({ ...parts, breaker, onNothingDue: answers.hasNothingDue });
+  const turns = createWebhookTurns({ ...parts, breaker, onNothingDue: outcomes.hasNothingDue });
   const due = createDueTurns(turns, { clock, log });
   const attempt = createAttempt({
     ...parts,
     ...createCommits(store),
     breaker,
-    answers,
+    outcomes,
     post: createPost(parts, agent),
     onStoreError: due.rest,
   });

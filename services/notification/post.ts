@@ -6,9 +6,9 @@ import type { Delivery } from './store/outbox.ts';
 
 const TIMEOUT_MS = 3 * SECOND;
 
-/** A receiver's answer. */
-export interface Answer {
-  /** null without an answer; `error` is then the reason. */
+/** A receiver's response, or why there is none. */
+export interface PostResult {
+  /** null without a response; `error` is then the reason. */
   status: number | null;
   error?: string;
   isTimedOut?: true;
@@ -23,7 +23,7 @@ interface PostParts {
 
 /** Returns the function that makes one attempt of a delivery. It never throws. */
 export function createPost({ store, clock, secretsOf }: PostParts, agent: Dispatcher) {
-  return async (delivery: Delivery, number: number): Promise<Answer> => {
+  return async (delivery: Delivery, number: number): Promise<PostResult> => {
     const { url, body } = delivery;
     const timeout = new AbortController();
     const stopTimer = clock.after(TIMEOUT_MS, () => timeout.abort());
@@ -47,7 +47,7 @@ export function createPost({ store, clock, secretsOf }: PostParts, agent: Dispat
       return { status: response.statusCode };
     } catch (error) {
       if (timeout.signal.aborted) {
-        return { status: null, error: `no answer within ${TIMEOUT_MS} ms`, isTimedOut: true };
+        return { status: null, error: `no response within ${TIMEOUT_MS} ms`, isTimedOut: true };
       }
       const { code, message } = error as { code?: string; message: string };
       return { status: null, error: code ?? message };

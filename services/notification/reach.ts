@@ -92,11 +92,11 @@ function dotted(ip: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-type Answered = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+type LookedUp = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 /** Resolves a name and returns only permitted addresses. */
 function guardedLookup(permits: (ip: string) => boolean, lookup: typeof dnsLookup) {
-  return (hostname: string, options: { all?: boolean; family?: number | string }, callback: Answered): void => {
+  return (hostname: string, options: { all?: boolean; family?: number | string }, callback: LookedUp): void => {
     lookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {
       if (error !== null) return callback(error);
       const usable = found.filter(({ address }) => permits(address));

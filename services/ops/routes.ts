@@ -111,7 +111,7 @@ function statusBody(reports: readonly ChainReport[], now: number) {
     const gaps = ready.gaps.map(({ part, first, last, reason }) => html`<p>${part} ${first}–${last}: ${reason}</p>`);
     const nodes = ready.nodes.map(
       ({ node, isHealthy, excluded }) =>
-        html`<p>${node}: ${excluded ?? (isHealthy ? 'answers' : 'does not answer')}</p>`,
+        html`<p>${node}: ${excluded ?? (isHealthy ? 'responds' : 'does not respond')}</p>`,
     );
     return html`<article>
 <h2>${report.name || 'Chain'} ${ready.chainId ?? '–'}</h2>

@@ -110,7 +110,7 @@ it('gives a receiver 3 s to answer before the attempt fails', async () => {
   const answered = services.step(({ type }) => type === 'answered');
   services.clock.advance(3_000);
   here.receiver.release(200);
-  expect(await answered).toMatchObject({ status: null, error: 'no answer within 3000 ms' });
+  expect(await answered).toMatchObject({ status: null, error: 'no response within 3000 ms' });
   expect(await late).toMatchObject({ type: 'scheduled', dueAt: services.clock.now() + 15_000 });
 });
 

@@ -335,7 +335,7 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     node.setAway(true);
     const mined = await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-    await expect(services.notification.scan()).rejects.toThrow(/does not answer/);
+    await expect(services.notification.scan()).rejects.toThrow(/does not respond/);
     node.setAway(false);
     await services.notification.scan();
     expect(await events(services)).toMatchObject([{ txHash: mined.hash }]);

@@ -125,15 +125,15 @@ function settle(): void {
   restoreParts();
 }
 
-async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+async function call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
   const response = await fetch(path, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
-  if (response.status === 204) return undefined as Answer;
-  const answer = (await response.json()) as Answer & { error?: string };
-  if (!response.ok) throw new Error(answer.error ?? `The sandbox responded ${response.status}.`);
-  return answer;
+  if (response.status === 204) return undefined as Result;
+  const result = (await response.json()) as Result & { error?: string };
+  if (!response.ok) throw new Error(result.error ?? `The sandbox responded ${response.status}.`);
+  return result;
 }
 
 /** Sends an interaction. @throws with a sentence when a Discord client would refuse it. */

@@ -59,16 +59,16 @@ export function showList(found: Item[], takesFirst: boolean): void {
  * Requests suggestions after a moment, and shows them unless the list has changed since. `read` also says whether Enter
  * takes the first item.
  */
-export function showSoon<Answer>(
-  ask: () => Promise<Answer>,
-  read: (answer: Answer) => { items: Item[]; takesFirst: boolean },
+export function showSoon<Result>(
+  ask: () => Promise<Result>,
+  read: (result: Result) => { items: Item[]; takesFirst: boolean },
 ): void {
   clearList();
   const own = edition;
   const run = async (): Promise<void> => {
-    const answer = await ask();
+    const result = await ask();
     if (own !== edition) return;
-    const { items: found, takesFirst } = read(answer);
+    const { items: found, takesFirst } = read(result);
     showList(found, takesFirst);
     draw();
   };

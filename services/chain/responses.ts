@@ -1,19 +1,23 @@
 import { SECOND } from '../../src/domain/clock.ts';
 import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
-import type { HttpAnswer } from './post.ts';
+import type { HttpResponse } from './post.ts';
 
-/** A JSON-RPC answer as it comes, of any shape. */
-export type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } };
+/** A JSON-RPC response as it comes, of any shape. */
+export type RpcResponse = {
+  id?: unknown;
+  result?: unknown;
+  error?: { code?: number; message?: string; data?: unknown };
+};
 
-/** A single answer to a whole batch, other than a rate limit or a failing server: the node does not take batches. */
-export function refusesBatches(status: number, answer: unknown): boolean {
-  if (Array.isArray(answer) || status === 429 || status >= 500) return false;
-  const { error } = (answer ?? {}) as Answer;
+/** A single response to a whole batch, other than a rate limit or a failing server: the node does not take batches. */
+export function refusesBatches(status: number, response: unknown): boolean {
+  if (Array.isArray(response) || status === 429 || status >= 500) return false;
+  const { error } = (response ?? {}) as RpcResponse;
   return error !== undefined && !(explained('batch', error) instanceof NodeBusy);
 }
 
 /** The JSON of a text; undefined if it has none. */
-export function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -22,21 +26,22 @@ export function parsed(text: string): unknown {
 }
 
 /**
- * The result in a method's answer.
+ * The result in a method's response.
  *
  * @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable}
  */
-export function resultOf(method: string, answer: unknown, http: Omit<HttpAnswer, 'text'>): unknown {
-  const { result, error } = (typeof answer === 'object' && answer !== null ? answer : {}) as Answer;
-  if (http.status === 429) throw new NodeBusy(`The node does not answer ${method} (HTTP 429)`, msIn(http.retryAfter));
+export function resultOf(method: string, response: unknown, http: Omit<HttpResponse, 'text'>): unknown {
+  const { result, error } = (typeof response === 'object' && response !== null ? response : {}) as RpcResponse;
+  if (http.status === 429)
+    throw new NodeBusy(`The node does not respond to ${method} (HTTP 429)`, msIn(http.retryAfter));
   if (typeof error === 'object' && error !== null) throw explained(method, error);
   // Providers also refuse a method that is not in the plan with an HTTP status.
   if ([403, 404, 405, 501].includes(http.status)) throw new MethodMissing(`${method}: HTTP ${http.status}`);
   if (http.status === 400) throw new NodeRefused(`${method}: HTTP 400`);
   if (http.status < 200 || http.status > 299) {
-    throw new NodeUnreachable(`The node does not answer ${method} (HTTP ${http.status})`);
+    throw new NodeUnreachable(`The node does not respond to ${method} (HTTP ${http.status})`);
   }
-  if (result === undefined) throw new NodeUnreachable(`The node's answer to ${method} cannot be read`);
+  if (result === undefined) throw new NodeUnreachable(`The node's response to ${method} cannot be read`);
   return result;
 }
 
@@ -64,7 +69,7 @@ function isCallEnded(code: number, details: string): boolean {
   );
 }
 
-/** Providers word a used-up rate in many ways. An answer too large for the provider stays too large. */
+/** Providers word a used-up rate in many ways. A response too large for the provider stays too large. */
 function isBusy(code: number, details: string): boolean {
   if (/\bsize\b|too large|more than \d+ results/i.test(details)) return false;
   return (

@@ -25,7 +25,7 @@ const ALLOWED: Record<number, readonly number[]> = {
 };
 
 /** @throws Discord's error when it does not accept this callback. */
-export function checkAnswer(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
+export function checkResponse(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
   const found = createFieldErrors();
   const { source } = prepared;
   const fromMessage = prepared.type === InteractionType.ModalSubmit && source !== null;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { Answer } from './post.ts';
+import type { PostResult } from './post.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Delivery } from './store/outbox.ts';
 import type { Faults } from './types.ts';
@@ -9,7 +9,7 @@ import type { Faults } from './types.ts';
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
 /**
  * How long a receiver is retried before its oldest deliveries are dropped: twice the schedule. Only then are there
- * still deliveries whose turn never came, because each attempt waits for an answer.
+ * still deliveries whose turn never came, because each attempt waits for a response.
  */
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
@@ -19,20 +19,20 @@ interface Silence {
   newest: number;
 }
 
-/** Dependencies of {@link createAnswers}. */
-interface AnswerParts {
+/** Dependencies of {@link createOutcomes}. */
+interface OutcomesOptions {
   store: NotificationStore;
   clock: Clock;
   log: Logger;
   faults: () => Faults;
 }
 
-/** Creates the part that applies answers, and gives up the oldest deliveries of silent receivers. */
-export function createAnswers({ store, clock, log, faults }: AnswerParts) {
+/** Creates the part that applies outcomes, and gives up the oldest deliveries of silent receivers. */
+export function createOutcomes({ store, clock, log, faults }: OutcomesOptions) {
   const silences = new Map<string, Silence>();
 
   /** Stores the end of a delivery, its repetition or its retry. */
-  function outcomeOf(delivery: Delivery, number: number, { status, error }: Answer) {
+  function outcomeOf(delivery: Delivery, number: number, { status, error }: PostResult) {
     const { id, repeats } = delivery;
     const { repeat, repeatAfterMs } = faults();
     const isDelivered = status === 200;
@@ -61,15 +61,15 @@ export function createAnswers({ store, clock, log, faults }: AnswerParts) {
     const silence = silences.get(webhookId);
     if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
     const count = silence === undefined ? 0 : store.deliveries.giveUp(webhookId, silence.newest, clock.now());
-    if (count > 0) log.error({ webhookId, count }, 'the receiver does not answer: its oldest deliveries are given up');
+    if (count > 0) log.error({ webhookId, count }, 'the receiver does not respond: its oldest deliveries are given up');
     silences.set(webhookId, { since: clock.now(), newest: store.deliveries.newestId() });
   }
 
   return {
-    /** Stores the outcome of an answer and returns it. @throws when the database cannot be written. */
-    apply(delivery: Delivery, number: number, answer: Answer) {
-      const outcome = outcomeOf(delivery, number, answer);
-      if (answer.status === 200) silences.delete(delivery.webhookId);
+    /** Stores the outcome of an attempt and returns it. @throws when the database cannot be written. */
+    apply(delivery: Delivery, number: number, result: PostResult) {
+      const outcome = outcomeOf(delivery, number, result);
+      if (result.status === 200) silences.delete(delivery.webhookId);
       else noteSilence(delivery.webhookId);
       return outcome;
     },
