@@ -154,7 +154,10 @@ export interface DeadLetters {
 
 /** Whether channels can be written to, and which guilds the bot is in. */
 export interface Channels {
-  /** Records a channel's state, and freezes the notice that reports it elsewhere. */
+  /**
+   * Records a channel's state, and freezes the notice that reports it elsewhere. From then on the channel is no longer
+   * closed by a removal of the bot.
+   */
   setState(head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice?: Notice | null): Promise<void>;
   /** A guild's channels that cannot be written to. */
   blocked(guildId: string): Promise<{ channelId: string; state: ChannelState; reason: string | null }[]>;
@@ -164,7 +167,7 @@ export interface Channels {
   postNotice(notice: Notice): Promise<void>;
   /** The bot was removed from a guild: what waits there is kept for 30 days. */
   guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
-  /** The bot is in a guild, also if it was removed before. */
+  /** The bot is in a guild, also if it was removed before: channels that the removal closed are ready again. */
   guildReturned(guildId: string): Promise<void>;
   /** The bot is in exactly these guilds of a share; returns the known ones it is not in, and those it is in again. */
   syncGuilds(present: ReadonlySet<string>, share: GuildShare, now: number): Promise<{ gone: string[]; back: string[] }>;
