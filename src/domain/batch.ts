@@ -130,6 +130,26 @@ export interface ClaimOptions {
   mayChange: boolean;
 }
 
+/**
+ * A channel's oldest frozen batch of each kind, by its id; null: there is none. A `change` is requested because a transfer
+ * changed, a `label` because an address was renamed. Everything else is a `message`, such as alerts that join a sent one.
+ */
+export interface OldestFrozen {
+  message: number | null;
+  change: number | null;
+  label: number | null;
+}
+
+/**
+ * The order in which a channel is sent what waits: a frozen message, a change, due alerts, a label. Changes and labels
+ * wait until sent messages may be changed; `waits`: one does.
+ */
+export const sendingOrder = ({ message, change, label }: OldestFrozen, mayChange: boolean) => ({
+  beforeAlerts: message ?? (mayChange ? change : null),
+  afterAlerts: mayChange ? label : null,
+  waits: !mayChange && (change ?? label) !== null,
+});
+
 /** What to send to a channel next. */
 export type NextMessage =
   /** A frozen message of this many `alerts`; `original`: the message that an edit changes, if there is one. */

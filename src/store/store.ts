@@ -104,9 +104,7 @@ export interface Routing {
 export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
   channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
-  /**
-   * What to send to a channel next: its frozen batch, or else its oldest due alerts, or else an edit of a sent message.
-   */
+  /** What to send to a channel next: a frozen batch or its oldest due alerts, in the order of `sendingOrder`. */
   claim(channelId: string, take: ClaimOptions, now: number): Promise<{ head: ChannelHead | null; next: NextMessage }>;
   /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
   due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;

@@ -3,10 +3,13 @@ import {
   type ClaimOptions,
   MOST_SHOWN,
   type NextMessage,
+  type OldestFrozen,
   type Original,
   type ShownDeliveries,
+  sendingOrder,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
+import { OLDEST_FROZEN } from '../sql/rows.ts';
 import { alertsOfBatch } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
 import { nextDue } from './due.ts';
@@ -44,16 +47,9 @@ const headOf = (sql: Statements, channelId: string) =>
   sql.get<ChannelHead>(`SELECT ${HEAD_COLUMNS} FROM channels c WHERE c.channel_id = $1`, channelId);
 
 async function nextOf(sql: Statements, channelId: string, options: ClaimOptions, now: number): Promise<NextMessage> {
-  // Sent before new alerts: the oldest rendered message, or else a requested change if edits are possible now. Never a
-  // label.
-  const frozen = await sql.get<Batch>(
-    `SELECT ${BATCH_COLUMNS} FROM batches
-     WHERE channel_id = $1 AND state = 'frozen' AND edit_kind IS DISTINCT FROM 'label'
-       AND ($2 OR edit_kind IS DISTINCT FROM 'change') ORDER BY coalesce(edit_kind = 'change', FALSE), id LIMIT 1`,
-    channelId,
-    options.mayChange,
-  );
-  if (frozen) return takeUp(sql, frozen, now);
+  const oldest = await sql.get<OldestFrozen>(`${OLDEST_FROZEN} AND channel_id = $1`, channelId);
+  const order = sendingOrder(oldest!, options.mayChange);
+  if (order.beforeAlerts !== null) return takeUp(sql, order.beforeAlerts, now);
   const found = await nextDue(sql, channelId, options, now);
   if ('alerts' in found) {
     const isSingle = found.reason === null && !options.alone;
@@ -61,18 +57,14 @@ async function nextOf(sql: Statements, channelId: string, options: ClaimOptions,
     const hashes = [...new Set(found.alerts.map(({ transfer }) => transfer.txHash))];
     return { status: 'alerts', joins: isSingle ? await joinable(sql, channelId, hashes, now) : [], ...found };
   }
-  // New alerts come first: then changes, then labels.
-  const change = await sql.get<Batch>(
-    `SELECT ${BATCH_COLUMNS} FROM batches
-     WHERE channel_id = $1 AND state = 'frozen' AND edit_kind IN ('change', 'label') ORDER BY edit_kind, id LIMIT 1`,
-    channelId,
-  );
-  if (change && options.mayChange) return takeUp(sql, change, now);
-  return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
+  if (order.afterAlerts !== null) return takeUp(sql, order.afterAlerts, now);
+  return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
 }
 
 /** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
-async function takeUp(sql: Statements, batch: Batch, now: number): Promise<NextMessage> {
+async function takeUp(sql: Statements, id: number, now: number): Promise<NextMessage> {
+  const found = await sql.get<Batch>(`SELECT ${BATCH_COLUMNS} FROM batches WHERE id = $1`, id);
+  const batch = found!;
   if (batch.kind !== 'edit') {
     const size = await sql.get<{ n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = $1', batch.id);
     return { status: 'batch', batch, alerts: size!.n, shown: await shownBy(sql, batch.id), original: null };

@@ -20,6 +20,11 @@ import type { Warning } from '../../domain/warning.ts';
 export const LABEL_OF_SUBSCRIPTION = `(SELECT name FROM labels
   WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
 
+/** Selects an `OldestFrozen`; a condition may follow. */
+export const OLDEST_FROZEN = `SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
+    min(id) FILTER (WHERE edit_kind = 'change') AS change, min(id) FILTER (WHERE edit_kind = 'label') AS label
+  FROM batches WHERE state = 'frozen'`;
+
 /** A row of {@link SELECT_SUBSCRIPTIONS}; filters are JSON. */
 export interface SubscriptionRow extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
   paused: boolean | 0 | 1;

@@ -6,10 +6,13 @@ import {
   type Joinable,
   MOST_SHOWN,
   type NextMessage,
+  type OldestFrozen,
   type Original,
   type ShownDeliveries,
+  sendingOrder,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
+import { OLDEST_FROZEN } from '../sql/rows.ts';
 import { alertReader } from './alerts.ts';
 import type { dueAlerts } from './due.ts';
 import type { editTables } from './edits.ts';
@@ -41,17 +44,8 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
-  // Sent before new alerts: the oldest rendered message, or else a requested change if edits are possible now. Never a
-  // label.
-  const frozen = db.prepare<[string, 0 | 1], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IS NOT 'label'
-       AND NOT (? AND edit_kind IS 'change') ORDER BY edit_kind IS 'change', id LIMIT 1`,
-  );
-  // Sent when there are no new alerts: changes first, then labels.
-  const changed = db.prepare<[string], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IN ('change', 'label')
-     ORDER BY edit_kind, id LIMIT 1`,
-  );
+  const oldestFrozen = db.prepare<[string], OldestFrozen>(`${OLDEST_FROZEN} AND channel_id = ?`);
+  const batch = db.prepare<[number], BatchRow>(`SELECT ${BATCH_COLUMNS} FROM batches WHERE id = ?`);
 
   /** The messages that some of these alerts may join. In its own message, each would show half of a swap. */
   function joinable(channelId: string, alerts: Alert[], now: number): Joinable[] {
@@ -60,17 +54,15 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
   }
 
   function nextOf(channelId: string, take: ClaimOptions, now: number): NextMessage {
-    const row = frozen.get(channelId, take.mayChange ? 0 : 1);
-    if (row) return takeUp(row, now);
+    const order = sendingOrder(oldestFrozen.get(channelId)!, take.mayChange);
+    if (order.beforeAlerts !== null) return takeUp(batch.get(order.beforeAlerts)!, now);
     const found = due.next(channelId, take, now);
     if ('alerts' in found) {
       const single = found.reason === null && !take.alone;
       return { status: 'alerts', joins: single ? joinable(channelId, found.alerts, now) : [], ...found };
     }
-    // New alerts come first.
-    const change = changed.get(channelId);
-    if (change && take.mayChange) return takeUp(change, now);
-    return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
+    if (order.afterAlerts !== null) return takeUp(batch.get(order.afterAlerts)!, now);
+    return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
   }
 
   // One transaction, because each statement outside of one takes and releases a lock.

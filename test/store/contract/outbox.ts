@@ -158,6 +158,37 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
     });
 
+    it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async () => {
+      const store = await open();
+      for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
+        await post(store, [n]);
+        await send(store, { reference });
+      }
+      await post(store, [3]);
+      await freeze(store, { reference: 'frozen' });
+      await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'labeled' }], NOW);
+      const query = { transferKey: keyOf(2), deliveryKey: keyOf(2), scope: 0, at: NOW, transfer: transfer(2) };
+      const { transfers } = await store.routing.context([query], NOW);
+      await store.routing.commit(routed({ transfers: [{ ...transfers[0]!, count: 2 }], changed: [keyOf(2)] }));
+      await post(store, [4]);
+      const claim = async (mayChange: boolean) => {
+        const claimed = (await store.outbox.claim(CHANNEL, { limit: 9, alone: false, mayChange }, NOW)).next;
+        return claimed.status === 'batch' ? claimed.batch : claimed;
+      };
+
+      const frozen = await claim(true);
+      expect(frozen).toMatchObject({ reference: 'frozen' });
+      if ('id' in frozen) await store.outbox.markSent(frozen.id, 'm', NOW);
+      expect(await claim(false)).toMatchObject({ status: 'alerts' });
+      const change = await claim(true);
+      expect(change).toMatchObject({ reference: 'changed' });
+      if ('id' in change) await store.outbox.markEdited(change.id, NOW);
+      expect(await claim(true)).toMatchObject({ status: 'alerts' });
+      await send(store);
+      expect(await claim(false)).toMatchObject({ status: 'nothing', until: null, change: true });
+      expect(await claim(true)).toMatchObject({ reference: 'labeled' });
+    });
+
     it('names the channels whose sent messages a changed transfer concerns', async () => {
       const store = await open();
       await post(store, [1]);
