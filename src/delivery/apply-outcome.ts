@@ -90,9 +90,10 @@ export function createOutcomes(options: OutcomesOptions) {
       return { message: message.do, channel: step.do, ...(dueAt !== undefined && { dueAt }) };
     },
     /** Searches for an alert that cannot be rendered, as for one that Discord refuses. It must not delay the others. */
-    async unrenderable({ id, search }: Channel, alerts: Alert[], error: Error): Promise<void> {
+    async unrenderable({ id, search }: Channel, alerts: Alert[], { message }: Error): Promise<void> {
       const next = narrowed(search, alerts.length);
-      if (!next) await deadLetterUnrendered(store, id, alerts[0]!, error, clock.now());
+      const reason = `It cannot be rendered: ${message}`;
+      if (!next) await store.outbox.deadLetterUnrendered(alerts[0]!.id, reason, clock.now());
       scheduler.refused(id, next);
     },
   };
@@ -129,19 +130,4 @@ async function applyToBatch(
       break;
   }
   return true;
-}
-
-/** Dead-letters an alert that could not be rendered. */
-async function deadLetterUnrendered(
-  { outbox }: Pick<Store, 'outbox'>,
-  channelId: string,
-  alert: Alert,
-  { message }: Error,
-  now: number,
-): Promise<void> {
-  const reference = newReference();
-  const body = { kind: 'create' as const, reason: null, payload: '{}', plain: true, attachment: null, mentioning: [] };
-  const batch = { ...body, channelId, reference, nonce: nonceOf(reference, now), alerts: [alert] };
-  const id = await outbox.freeze(batch, now);
-  if (id !== null) await outbox.deadLetter(id, `It cannot be rendered: ${message}`, now);
 }

@@ -128,6 +128,8 @@ export interface Outbox {
   unfreeze(batchId: number): Promise<void>;
   /** Turns a batch's alerts, or the change that an edit would have made, into dead letters. */
   deadLetter(batchId: number, reason: string, now: number): Promise<void>;
+  /** Turns a waiting alert that cannot be rendered into a dead letter; does nothing if it no longer waits. */
+  deadLetterUnrendered(alertId: number, reason: string, now: number): Promise<void>;
   /** Turns what has waited for a channel since before a time into dead letters. */
   expire(channelId: string, before: number, reason: string, now: number): Promise<void>;
   /** Requests that messages are rendered again; returns their channels. */

@@ -10,6 +10,20 @@ export function deadEnds(db: Connection) {
     deadLetter: (batchId: number, reason: string, now: number) =>
       db.write((sql) => deadLetter(sql, batchId, reason, now)),
 
+    async deadLetterUnrendered(alertId: number, reason: string, now: number): Promise<void> {
+      await db.write((sql) =>
+        sql.run(
+          `WITH dead AS (
+             UPDATE alerts SET state = 'dead' WHERE id = $1 AND state = 'waiting' RETURNING id, channel_id)
+           INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+           SELECT 'alert', id, channel_id, NULL, $2, $3 FROM dead`,
+          alertId,
+          reason,
+          now,
+        ),
+      );
+    },
+
     expire: (channelId: string, before: number, reason: string, now: number) =>
       db.write(async (sql) => {
         // By its oldest alert, or by its own age if it has no alerts.

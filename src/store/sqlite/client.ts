@@ -37,6 +37,7 @@ export const METHODS = {
     markEditFailed: 'write',
     unfreeze: 'write',
     deadLetter: 'write',
+    deadLetterUnrendered: 'write',
     expire: 'write',
     requestRerender: 'write',
     endLongHolds: 'write',

@@ -23,6 +23,11 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
+  const killOne = db.prepare<[number]>("UPDATE alerts SET state = 'dead' WHERE id = ? AND state = 'waiting'");
+  const addDeadLetter = db.prepare<[string, number, number]>(
+    `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts WHERE id = ?`,
+  );
   // By its oldest alert, or by its own age if it has no alerts.
   const oldFrozen = db.prepare<[string, number], { id: number }>(
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
@@ -35,6 +40,9 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
     alertsOf.run(batchId);
     markDead.run(batchId);
   });
+  const unrendered = db.transaction((alertId: number, reason: string, now: number) => {
+    if (killOne.run(alertId).changes > 0) addDeadLetter.run(reason, now, alertId);
+  });
   const expire = db.transaction((channelId: string, before: number, reason: string, now: number) => {
     for (const { id } of oldFrozen.all(channelId, before)) dead(id, reason, now);
     addWaitingDeadLetters.run(reason, now, channelId, before);
@@ -42,6 +50,8 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   });
   return {
     deadLetter: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
+    deadLetterUnrendered: (alertId: number, reason: string, now: number): void =>
+      unrendered.immediate(alertId, reason, now),
     expire: (channelId: string, before: number, reason: string, now: number): void =>
       expire.immediate(channelId, before, reason, now),
   };

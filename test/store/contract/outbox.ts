@@ -228,6 +228,28 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await store.outbox.channelsWithWork()).toEqual([]);
     });
 
+    it('turns an alert that cannot be rendered into a dead letter, once and only while it waits', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await post(store, [2]);
+      const [first, second] = await store.outbox.due(CHANNEL, null, NOW, 0, 9);
+      await store.outbox.deadLetterUnrendered(second!.id, 'cannot be rendered', NOW);
+      await store.outbox.deadLetterUnrendered(second!.id, 'cannot be rendered', NOW);
+      await freeze(store);
+      await store.outbox.deadLetterUnrendered(first!.id, 'cannot be rendered', NOW);
+      expect(await store.deadLetters.list(9)).toMatchObject([
+        {
+          kind: 'alert',
+          alertId: second!.id,
+          channelId: CHANNEL,
+          reason: 'cannot be rendered',
+          payload: null,
+          at: NOW,
+        },
+      ]);
+      expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL }]);
+    });
+
     it('turns only what waited since before a time into dead letters', async () => {
       const store = await open();
       await post(store, [1], { now: NOW - 9 });
