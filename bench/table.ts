@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { makeFolder } from '../src/domain/folder.ts';
 
 /** Runs of every measurement; peers take turns within each run. */
 export const RUNS = 5;
@@ -45,7 +46,7 @@ export function report(name: string, rows: Row[]): void {
   try {
     results = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, unknown>;
   } catch {
-    mkdirSync('bench', { recursive: true });
+    makeFolder('bench');
   }
   const machine = {
     node: process.version,

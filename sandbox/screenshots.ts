@@ -1,9 +1,9 @@
 /** `npm run screenshots`: draws the pictures of the docs from a running sandbox into docs/pictures/. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { makeFolder } from '../src/domain/folder.ts';
 import { findChromium, launchChromium } from './browser.ts';
 import { drawReplies } from './screenshot-replies.ts';
 
@@ -183,7 +183,7 @@ async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
 
 const chromium = findChromium();
 if (chromium === null) throw new Error('The pictures need Chromium: apt-get install chromium fonts-noto-color-emoji');
-mkdirSync(folder, { recursive: true });
+makeFolder(folder);
 const sandbox = await start();
 const browser = await launchChromium(chromium);
 try {

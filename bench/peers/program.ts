@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '../../src/domain/folder.ts';
 
 const run = promisify(execFile);
 
@@ -120,7 +121,7 @@ export async function installed(name: string, install: (folder: string) => Promi
   if (existsSync(done)) return folder;
   process.stdout.write(`Installing ${name} into ${folder} …\n`);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   await install(folder).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     const { killed, stderr, message } = error as { killed?: boolean; stderr?: string; message: string };

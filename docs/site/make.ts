@@ -1,5 +1,6 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../../src/domain/folder.ts';
 import { pageOf, type Section } from './page.ts';
 import { pathsOfSite, sectionsOf, targetOf } from './paths.ts';
 import { referenceFiles } from './reference.ts';
@@ -21,7 +22,7 @@ export function makeSite(folder: string): string[] {
   rmSync(folder, { recursive: true, force: true });
   const made = pathsOfSite(ROOT, INDEX).flatMap((path) => {
     const target = targetOf(path);
-    mkdirSync(dirname(join(folder, target)), { recursive: true });
+    makeFolder(dirname(join(folder, target)));
     if (target === path) {
       cpSync(join(ROOT, path), join(folder, target));
       return target;

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../../domain/folder.ts';
 import { ConfigError, startError } from '../../errors.ts';
 import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
@@ -30,7 +31,7 @@ export interface OpenDatabase {
  */
 export function openDatabase(file: string, report: MigrationReport = () => undefined): OpenDatabase {
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     return openLocked(file, takeLock(file), report);
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
