@@ -1,4 +1,5 @@
 import type { Alert, RenderedAlert } from './alert.ts';
+import { MINUTE } from './clock.ts';
 import type { DigestReason } from './schedule.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -7,6 +8,9 @@ export interface MessageRef {
   channelId: string;
   reference: string;
 }
+
+/** Alerts of a transaction join its message for this long; later nobody would see them there. */
+export const JOIN_MS = 10 * MINUTE;
 
 /** A sent message that other alerts of its transaction may join. */
 export interface Joinable {

@@ -42,6 +42,12 @@ export function imitatedBy(token: AddressText, symbol: string | null, known: rea
   return alike.find((one) => one.token === 'native')?.token ?? alike[0]?.token ?? null;
 }
 
+/** Whom an address dealt with counts as its counterparty for this long. */
+export const COUNTERPARTY_MS = 30 * DAY;
+/** How many look-alikes of one token or party are compared: cataloged tokens, or counterparties; and named addresses. */
+export const MOST_ALIKE = 5;
+export const MOST_NAMED_ALIKE = 20;
+
 /** A known counterparty is stored again, with the new time, after this. */
 export const COUNTERPARTY_REFRESH_MS = DAY;
 

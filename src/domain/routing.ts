@@ -30,6 +30,12 @@ export interface SubscriptionStats extends ActivityStats {
   subscription: number;
 }
 
+/**
+ * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
+ * while deliveries wait to be stored. Every guild may watch the same address.
+ */
+export const MOST_REACHED = 5_000;
+
 /** Everything that routing some deliveries changes, in one commit. */
 export interface RoutingResult {
   /** Inbox ids that are done. */

@@ -1,7 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
+import { DAY } from './clock.ts';
 
 /** Why an alert is not posted at once. */
 export type Hold = 'hourly' | 'daily' | 'quiet';
+
+/** The longest hold: a daily digest, then quiet hours. */
+export const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Why alerts are posted as a digest. */
 export type DigestReason = Hold | 'backlog' | 'burst';

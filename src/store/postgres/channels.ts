@@ -1,10 +1,8 @@
 import type { Notice } from '../../domain/batch.ts';
 import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
+import { TRACES } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { channelForNotices, withdrawNotices, writeNotice } from './notices.ts';
-
-/** Tables in which a guild's rows stay longer than 30 days. */
-const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
 
 /** States of channels, and the notices about them. */
 export function channelStates(db: Connection) {

@@ -1,8 +1,6 @@
+import { WAITING_SINCE } from '../sql/alert-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { editFailed } from './edits.ts';
-
-/** Since when an alert counts as waiting. A held alert does not age. */
-const SINCE = 'greatest(created_at, due_at)';
 
 /** Turns what will not be sent into dead letters. */
 export function deadEnds(db: Connection) {
@@ -29,14 +27,14 @@ export function deadEnds(db: Connection) {
         // By its oldest alert, or by its own age if it has no alerts.
         const frozen = await sql.all<{ id: number }>(
           `SELECT id FROM batches b WHERE channel_id = $1 AND state = 'frozen'
-             AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < $2`,
+             AND coalesce((SELECT min(${WAITING_SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < $2`,
           channelId,
           before,
         );
         for (const { id } of frozen) await deadLetter(sql, id, reason, now);
         await sql.run(
           `WITH expired AS (
-             UPDATE alerts SET state = 'dead' WHERE channel_id = $1 AND state = 'waiting' AND ${SINCE} < $2
+             UPDATE alerts SET state = 'dead' WHERE channel_id = $1 AND state = 'waiting' AND ${WAITING_SINCE} < $2
              RETURNING id, channel_id)
            INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
            SELECT 'alert', id, channel_id, NULL, $3, $4 FROM expired ORDER BY id`,

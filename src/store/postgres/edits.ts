@@ -1,12 +1,9 @@
 import type { RenderedAlert } from '../../domain/alert.ts';
-import type { Joinable, MessageRef } from '../../domain/batch.ts';
-import { DAY, MINUTE } from '../../domain/clock.ts';
+import { JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
+import { DAY } from '../../domain/clock.ts';
 import { alertsOfBatch, areAsRendered } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
 import { firstIdOf } from './days.ts';
-
-/** Alerts of a transaction join its message for this long; later nobody would see them there. */
-const JOIN_MS = 10 * MINUTE;
 
 /** A row of an edit that is added. */
 interface NewEdit extends MessageRef {

@@ -1,4 +1,5 @@
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
+import { WAITING_SINCE } from '../sql/alert-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 
 /** Channels that cannot be written to and that a subscription names or alerts wait for. */
@@ -25,7 +26,7 @@ async function backlog(sql: Statements, now: number): Promise<Backlog> {
     `SELECT count(*) FILTER (WHERE ready AND due_at <= $1) AS due,
             count(*) FILTER (WHERE ready AND due_at > $1) AS held,
             count(*) FILTER (WHERE NOT ready) AS closed,
-            min(greatest(created_at, due_at)) FILTER (WHERE ready AND due_at <= $1) AS oldest
+            min(${WAITING_SINCE}) FILTER (WHERE ready AND due_at <= $1) AS oldest
      FROM (SELECT a.created_at, a.due_at, coalesce(c.state, 'ready') = 'ready' AS ready
            FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting') AS waiting`,
     now,

@@ -1,13 +1,17 @@
 import type { AddressText } from '../../domain/address.ts';
-import { DAY } from '../../domain/clock.ts';
-import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import {
+  COUNTERPARTY_MS,
+  COUNTERPARTY_REFRESH_MS,
+  endsOf,
+  MOST_ALIKE,
+  MOST_NAMED_ALIKE,
+  skeleton,
+} from '../../domain/guard.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
 import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
 import { asJson, type Statements } from './connection.ts';
-
-const RECENT_MS = 30 * DAY;
 
 type Observed = ObservedTransfer & { watchers: readonly Watcher[] };
 
@@ -38,7 +42,7 @@ export async function readKnowledge(
     ),
     genuine: await sql.all<TokenKnowledge['genuine'][number]>(
       `SELECT s.skeleton, c.token FROM unnest($1::text[]) AS s (skeleton)
-         CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT 5) AS c`,
+         CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT ${MOST_ALIKE}) AS c`,
       [...new Set(symbols)],
     ),
     nativeSymbol: native?.value ?? null,
@@ -48,9 +52,9 @@ export async function readKnowledge(
          CROSS JOIN LATERAL (
            SELECT guild_id AS "guildId", address, counterparty, seen_at AS "seenAt" FROM counterparties
            WHERE guild_id = p."guildId" AND counterparties.address = p.address AND counterparties.ends = p.ends
-             AND seen_at > $2 LIMIT 5) AS c`,
+             AND seen_at > $2 LIMIT ${MOST_ALIKE}) AS c`,
       asJson(parties),
-      now - RECENT_MS,
+      now - COUNTERPARTY_MS,
     ),
   };
 }
@@ -75,8 +79,8 @@ async function namedLike(sql: Statements, parties: readonly Party[]): Promise<To
   const found = await sql.all<TokenKnowledge['named'][number]>(
     `SELECT p."guildId", n.* FROM json_to_recordset($1::json) AS p ("guildId" text, start text COLLATE "C", last text)
        CROSS JOIN LATERAL (
-         (SELECT address, name AS label FROM labels WHERE ${within} LIMIT 20)
-         UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT 20)) AS n`,
+         (SELECT address, name AS label FROM labels WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})
+         UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})) AS n`,
     asJson(alike.map(({ guildId, start, ends }) => ({ guildId, start, last: ends.slice(4) }))),
   );
   // A label comes before the same address's subscription.

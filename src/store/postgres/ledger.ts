@@ -1,15 +1,11 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
-import type { KnownToken } from '../../domain/token.ts';
+import { type KnownToken, MOST_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { scopesOf } from './projects.ts';
-
-/** How many of a guild's latest decisions are read to find its tokens. */
-const LATEST = 2_000;
-const MOST_TOKENS = 1_000;
 
 /** Past transfers and messages. Every method stays within one guild. */
 export function historyTable(db: Connection) {
@@ -93,14 +89,14 @@ export function tokensTable(db: Connection) {
           `SELECT t.token, max(t.kind) AS kind, max(t.token_symbol) AS symbol, max(t.token_type) AS type,
              (SELECT cataloged FROM catalog WHERE catalog.token = t.token) AS cataloged
            FROM transfers t JOIN (
-             SELECT transfer_id FROM decisions WHERE guild_id = $1 ORDER BY at DESC, id DESC LIMIT ${LATEST}) d
+             SELECT transfer_id FROM decisions WHERE guild_id = $1 ORDER BY at DESC, id DESC LIMIT ${TOKEN_DECISIONS}) d
              ON d.transfer_id = t.id
            GROUP BY t.token, t.kind = 'native' ORDER BY count(*) DESC, t.token`,
           guildId,
         );
         const listed = await sql.all<{ token: AddressText; symbol: string | null }>(
           `SELECT token, symbol FROM catalog WHERE cataloged AND symbol IS NOT NULL
-           ORDER BY checked_at DESC, token LIMIT ${MOST_TOKENS}`,
+           ORDER BY checked_at DESC, token LIMIT ${MOST_LISTED}`,
         );
         return knownTokens(seen, listed);
       }),

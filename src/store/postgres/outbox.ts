@@ -1,15 +1,11 @@
 import type { NewBatch } from '../../domain/batch.ts';
-import { DAY } from '../../domain/clock.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import { type Hold, LONGEST_HOLD_MS } from '../../domain/schedule.ts';
 import { alertsById, areAsRendered } from './alerts.ts';
 import { claimMethods } from './claims.ts';
 import type { Connection, Statements } from './connection.ts';
 import { deadEnds } from './dead-ends.ts';
 import { pageOfDue } from './due.ts';
 import { assign, editMethods } from './edits.ts';
-
-/** The longest hold: a daily digest, then quiet hours. */
-const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and their channels. */
 export function outboxTable(db: Connection) {

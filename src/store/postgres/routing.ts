@@ -1,20 +1,15 @@
-import type {
-  RoutingContext,
-  RoutingQuery,
-  RoutingResult,
-  StoredDelivery,
-  WatchedTransfer,
+import {
+  MOST_REACHED,
+  type RoutingContext,
+  type RoutingQuery,
+  type RoutingResult,
+  type StoredDelivery,
+  type WatchedTransfer,
 } from '../../domain/routing.ts';
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';
 import { storeRouted } from './routed.ts';
 import { countWatchers, placeOf, watchersOf } from './watchers.ts';
-
-/**
- * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert.
- * Every guild may watch the same address.
- */
-const MOST_REACHED = 5_000;
 
 type SeenTransfers = RoutingContext['transfers'];
 type Watched = WatchedTransfer & RoutingQuery;

@@ -27,6 +27,9 @@ export const ALERT_COLUMNS = `a.id, a.guild_id AS "guildId", a.channel_id AS "ch
   (SELECT style FROM guilds WHERE guild_id = a.guild_id) AS "guildStyle",
   (SELECT cataloged FROM catalog WHERE token = t.token) AS cataloged`;
 
+/** Since when an alert counts as waiting; a held one does not age. In SQL, because it is asked about all alerts at once. */
+export const WAITING_SINCE = 'CASE WHEN due_at > created_at THEN due_at ELSE created_at END';
+
 /** What an alert needs of a subscription that it matched. */
 export type MatchedSubscription = Omit<Alert['matches'][number], 'subscription' | 'perspective' | 'label'> & {
   style: AlertStyle | null;

@@ -20,6 +20,9 @@ import type { Warning } from '../../domain/warning.ts';
 export const LABEL_OF_SUBSCRIPTION = `(SELECT name FROM labels
   WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
 
+/** Tables in which a guild's rows stay longer than 30 days. */
+export const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
+
 /** Selects an `OldestFrozen`; a condition may follow. */
 export const OLDEST_FROZEN = `SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
     min(id) FILTER (WHERE edit_kind = 'change') AS change, min(id) FILTER (WHERE edit_kind = 'label') AS label

@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
 import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
+import { TRACES } from '../sql/rows.ts';
 import { noticeWriter } from './notices.ts';
-
-/** Tables in which a guild's rows stay longer than 30 days. */
-const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
 
 /**
  * The guilds with rows in a table. It skips from one guild to the next by the index instead of reading thousands of

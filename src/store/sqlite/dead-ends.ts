@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Batch } from '../../domain/batch.ts';
+import { WAITING_SINCE } from '../sql/alert-rows.ts';
 import type { editTables } from './edits.ts';
-
-/** Since when an alert counts as waiting. A held alert does not age. */
-const SINCE = 'max(created_at, due_at)';
 
 /** Turns what will not be sent into dead letters. */
 export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
@@ -18,10 +16,10 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   );
   const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
-     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${WAITING_SINCE} < ?`,
   );
   const killWaiting = db.prepare<[string, number]>(
-    `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+    `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${WAITING_SINCE} < ?`,
   );
   const killOne = db.prepare<[number]>("UPDATE alerts SET state = 'dead' WHERE id = ? AND state = 'waiting'");
   const addDeadLetter = db.prepare<[string, number, number]>(
@@ -31,7 +29,7 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   // By its oldest alert, or by its own age if it has no alerts.
   const oldFrozen = db.prepare<[string, number], { id: number }>(
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
-       AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
+       AND coalesce((SELECT min(${WAITING_SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
 
   const dead = db.transaction((batchId: number, reason: string, now: number) => {

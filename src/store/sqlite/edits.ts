@@ -1,12 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { RenderedAlert } from '../../domain/alert.ts';
-import type { Joinable, MessageRef } from '../../domain/batch.ts';
-import { MINUTE } from '../../domain/clock.ts';
+import { JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { unsynced } from './database.ts';
-
-/** Alerts of a transaction join its message for this long; later nobody would see them there. */
-const JOIN_MS = 10 * MINUTE;
 
 /**
  * Edits of sent messages: requested because what they show changed, or to append alerts. A batch of kind `edit` has the

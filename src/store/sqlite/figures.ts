@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
+import { WAITING_SINCE } from '../sql/alert-rows.ts';
 
 /** Channels that cannot be written to and that a subscription names or alerts wait for. */
 const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
@@ -21,7 +22,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
     `SELECT count(*) FILTER (WHERE ready AND due_at <= @now) AS due,
             count(*) FILTER (WHERE ready AND due_at > @now) AS held,
             count(*) FILTER (WHERE NOT ready) AS closed,
-            min(max(created_at, due_at)) FILTER (WHERE ready AND due_at <= @now) AS oldest
+            min(${WAITING_SINCE}) FILTER (WHERE ready AND due_at <= @now) AS oldest
      FROM (SELECT a.created_at, a.due_at, coalesce(c.state, 'ready') = 'ready' AS ready
            FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting')`,
   );

@@ -1,7 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
-import { DAY } from '../../domain/clock.ts';
-import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import {
+  COUNTERPARTY_MS,
+  COUNTERPARTY_REFRESH_MS,
+  endsOf,
+  MOST_ALIKE,
+  MOST_NAMED_ALIKE,
+  skeleton,
+} from '../../domain/guard.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
 import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
@@ -11,7 +17,6 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
   cataloged: 0 | 1 | null;
 }
 
-const RECENT_MS = 30 * DAY;
 /** The tables behind warnings. They are read for the deliveries of one commit and written with it. */
 export function guardTables(db: Database) {
   return { ...knowledgeReader(db), ...knowledgeWriter(db) };
@@ -22,20 +27,20 @@ function knowledgeReader(db: Database) {
     'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
   );
   const genuine = db.prepare<[string], { token: AddressText }>(
-    'SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT 5',
+    `SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT ${MOST_ALIKE}`,
   );
   const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
   /** Addresses of a guild that begin and end with the same digits. A range uses the index, then the end is compared. */
   const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
   const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
-    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
+    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT ${MOST_NAMED_ALIKE}`,
   );
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: null }>(
-    `SELECT DISTINCT address, NULL AS label FROM subscriptions WHERE guild_id ${within} LIMIT 20`,
+    `SELECT DISTINCT address, NULL AS label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_NAMED_ALIKE}`,
   );
   const dealt = db.prepare<[string, string, string, number], TokenKnowledge['counterparties'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
-     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
+     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT ${MOST_ALIKE}`,
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
   // The first two samples beyond the block.
@@ -62,7 +67,8 @@ function knowledgeReader(db: Database) {
             if (!party) continue;
             const ends = endsOf(party);
             const key = `${guildId} ${address} ${ends}`;
-            if (!counterparties.has(key)) counterparties.set(key, dealt.all(guildId, address, ends, now - RECENT_MS));
+            if (!counterparties.has(key))
+              counterparties.set(key, dealt.all(guildId, address, ends, now - COUNTERPARTY_MS));
             if (asked.has(guildId + ends)) continue;
             asked.add(guildId + ends);
             const start = party.slice(0, 6);

@@ -2,16 +2,12 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
-import type { KnownToken } from '../../domain/token.ts';
+import { type KnownToken, MOST_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import { scopeLookUp } from './projects.ts';
 
 type RecentRange = { scope: number; since: number; until: number; limit: number };
-
-/** How many of a guild's latest decisions are read to find its tokens. */
-const LATEST = 2_000;
-const MOST_TOKENS = 1_000;
 
 /** Past transfers and messages. Every method stays within one guild. */
 export function historyTable(db: Database) {
@@ -112,6 +108,7 @@ export function tokensTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
   return {
-    known: (guildId: string): KnownToken[] => knownTokens(seenTokens.all(guildId, LATEST), catalogued.all(MOST_TOKENS)),
+    known: (guildId: string): KnownToken[] =>
+      knownTokens(seenTokens.all(guildId, TOKEN_DECISIONS), catalogued.all(MOST_LISTED)),
   };
 }

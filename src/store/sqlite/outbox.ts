@@ -1,17 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
 import type { NewBatch } from '../../domain/batch.ts';
-import { DAY } from '../../domain/clock.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import { type Hold, LONGEST_HOLD_MS } from '../../domain/schedule.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { claimTable } from './claims.ts';
 import { unsynced } from './database.ts';
 import { deadEnds } from './dead-ends.ts';
 import { dueAlerts } from './due.ts';
 import { editTables } from './edits.ts';
-
-/** The longest hold: a daily digest, then quiet hours. */
-const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and their channels. */
 export function outboxTable(db: Database) {

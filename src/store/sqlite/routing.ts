@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { SeenTransfer } from '../../domain/identity.ts';
-import type {
-  RoutingContext,
-  RoutingQuery,
-  RoutingResult,
-  StoredDelivery,
-  SubscriptionStats,
-  WatchedTransfer,
+import {
+  MOST_REACHED,
+  type RoutingContext,
+  type RoutingQuery,
+  type RoutingResult,
+  type StoredDelivery,
+  type SubscriptionStats,
+  type WatchedTransfer,
 } from '../../domain/routing.ts';
 import type { Hold } from '../../domain/schedule.ts';
 import { unsynced } from './database.ts';
@@ -14,12 +15,6 @@ import { editTables } from './edits.ts';
 import { guardTables } from './guard.ts';
 import { scopeLookUp } from './projects.ts';
 import { watcherLookUp } from './subscriptions.ts';
-
-/**
- * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an
- * alert, while deliveries wait to be stored. Every guild may watch the same address.
- */
-const MOST_REACHED = 5_000;
 
 interface TransferRow extends Omit<SeenTransfer, 'reorganized' | 'transfer'> {
   id: number;
