@@ -181,7 +181,7 @@ export interface DeadLetter {
    */
   payload: string | null;
   at: number;
-  /** As the ledger has it; null: it is no longer stored. */
+  /** As it is stored; null: it no longer is. */
   transfer: Transfer | null;
 }
 

@@ -16,7 +16,7 @@ const OUT_OF_ORDER = 3;
 
 /** What is stored about a transfer. `count`: how many equal ones the transaction contains. */
 export interface SeenTransfer {
-  /** Its ID in the ledger; null until it is stored. */
+  /** Its ID in the store; null until it is stored. */
   id: number | null;
   key: string;
   scope: number;

@@ -14,7 +14,7 @@ import { countWatchers, placeOf, watchersOf } from './watchers.ts';
 type SeenTransfers = RoutingContext['transfers'];
 type Watched = WatchedTransfer & RoutingQuery;
 
-/** The ledger of what was seen, and the step from the inbox to the outbox. */
+/** What was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Connection) {
   return {
     context: (queries: RoutingQuery[], now: number) => db.read((sql) => readContext(sql, queries, now)),

@@ -2,18 +2,18 @@ import type { Store } from '../store.ts';
 import { activityReader } from './activity.ts';
 import { channelStates } from './channels.ts';
 import type { Connection } from './connection.ts';
-import { deadLetters } from './deadletters.ts';
+import { deadLetters } from './dead-letters.ts';
 import { erasureTable } from './erasure.ts';
-import { figuresTable } from './figures.ts';
+import { auditTable, confirmationsTable, guildsTable } from './guilds.ts';
+import { historyTable, tokensTable } from './history.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
-import { historyTable, tokensTable } from './ledger.ts';
+import { metricsTable } from './metrics.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
-import { pruningTable } from './pruning.ts';
 import { quarantineTable } from './quarantine.ts';
+import { retentionTable } from './retention.ts';
 import { routingTable } from './routing.ts';
-import { auditTable, confirmationsTable, settingsTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
 import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
@@ -31,15 +31,15 @@ export function openTables(db: Connection): Store {
     channels: channelStates(db),
     subscriptions: subscriptionsTable(db),
     labels: labelsTable(db),
-    guilds: settingsTable(db),
+    guilds: guildsTable(db),
     audit: auditTable(db),
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
     history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceTable(db),
     tokens: tokensTable(db),
-    metrics: figuresTable(db),
-    retention: { ...pruningTable(db), forgottenBefore, setForgottenBefore },
+    metrics: metricsTable(db),
+    retention: { ...retentionTable(db), forgottenBefore, setForgottenBefore },
     workTime,
     erasure: erasureTable(db),
   };

@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { activityReader } from './activity.ts';
 import { channelStates } from './channels.ts';
 import type { METHODS } from './client.ts';
-import { deadLetters } from './deadletters.ts';
-import { figuresTable } from './figures.ts';
+import { deadLetters } from './dead-letters.ts';
+import { auditTable, guildsTable } from './guilds.ts';
+import { historyTable, tokensTable } from './history.ts';
 import { labelsTable } from './labels.ts';
-import { historyTable, tokensTable } from './ledger.ts';
+import { metricsTable } from './metrics.ts';
 import { projectsTable } from './projects.ts';
 import { quarantineTable } from './quarantine.ts';
-import { auditTable, settingsTable } from './servers.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
@@ -37,13 +37,13 @@ export function openReadings(db: Database) {
     channels: { blocked: channelStates(db).blocked },
     subscriptions: { list, get, tokenMutes, watching },
     labels: { list: labelsTable(db).list },
-    guilds: { settings: settingsTable(db).settings },
+    guilds: { settings: guildsTable(db).settings },
     audit: { page: auditTable(db).page },
     projects: { ofGuild, scopes, webhookNames },
     history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceReader(db),
     tokens: tokensTable(db),
-    metrics: figuresTable(db),
+    metrics: metricsTable(db),
   } satisfies Readings);
 }
 

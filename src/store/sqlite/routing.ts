@@ -28,7 +28,7 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> 
   names: string | null;
 }
 
-/** The ledger of what was seen, and the step from the inbox to the outbox. */
+/** What was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Database) {
   const guard = guardTables(db);
   const read = db.transaction(reader(db, guard));

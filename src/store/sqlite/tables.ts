@@ -1,16 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { Store } from '../store.ts';
 import { channelStates } from './channels.ts';
-import { deadLetters } from './deadletters.ts';
+import { deadLetters } from './dead-letters.ts';
 import { erasureTable } from './erasure.ts';
+import { auditTable, confirmationsTable, guildsTable } from './guilds.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
-import { pruningTable } from './pruning.ts';
 import { quarantineTable } from './quarantine.ts';
+import { retentionTable } from './retention.ts';
 import { routingTable } from './routing.ts';
-import { auditTable, confirmationsTable, settingsTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 import { workTimeTable } from './work-time.ts';
@@ -36,12 +36,12 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     channels: channelStates(db),
     subscriptions: subscriptionsTable(db),
     labels: labelsTable(db),
-    guilds: settingsTable(db),
+    guilds: guildsTable(db),
     audit: auditTable(db),
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
     silence: { report },
-    retention: { ...pruningTable(db, elapsed), forgottenBefore, setForgottenBefore },
+    retention: { ...retentionTable(db, elapsed), forgottenBefore, setForgottenBefore },
     workTime,
     erasure: erasureTable(db, elapsed),
   } satisfies Omit<Tables, 'history' | 'tokens' | 'metrics' | 'silence'> & {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { channelStates } from '../../../src/store/sqlite/channels.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/sqlite/database.ts';
 import { erasureTable } from '../../../src/store/sqlite/erasure.ts';
-import { figuresTable } from '../../../src/store/sqlite/figures.ts';
+import { metricsTable } from '../../../src/store/sqlite/metrics.ts';
 import { projectsTable } from '../../../src/store/sqlite/projects.ts';
 import type { Tables } from '../../../src/store/sqlite/tables.ts';
 import { put, putTransfer } from './opened.ts';
@@ -28,7 +28,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-const stored = (guild: string) => figuresTable(open.db).stored(guild);
+const stored = (guild: string) => metricsTable(open.db).stored(guild);
 function finish(guild: string): void {
   let at = tables.erasure.step(guild);
   while (at) at = tables.erasure.step(guild, at);

@@ -6,7 +6,7 @@ const lock = mutantsOf<typeof import('../../../src/store/sqlite/lock.ts')>('src/
 const inbox = mutantsOf<typeof import('../../../src/store/sqlite/inbox.ts')>('src/store/sqlite/inbox.ts');
 const outbox = mutantsOf<typeof import('../../../src/store/sqlite/outbox.ts')>('src/store/sqlite/outbox.ts');
 const edits = mutantsOf<typeof import('../../../src/store/sqlite/edits.ts')>('src/store/sqlite/edits.ts');
-const pruning = mutantsOf<typeof import('../../../src/store/sqlite/pruning.ts')>('src/store/sqlite/pruning.ts');
+const retention = mutantsOf<typeof import('../../../src/store/sqlite/retention.ts')>('src/store/sqlite/retention.ts');
 const projects = mutantsOf<typeof import('../../../src/store/sqlite/projects.ts')>('src/store/sqlite/projects.ts');
 const routing = mutantsOf<typeof import('../../../src/store/sqlite/routing.ts')>('src/store/sqlite/routing.ts');
 
@@ -171,15 +171,15 @@ export const SQLITE_MUTANTS: Mutant[] = [
     },
     ['test/delivery/joining.test.ts'],
   ),
-  pruning(
+  retention(
     'forgets transfers after a day',
-    'pruningTable',
-    (pruningTable) =>
+    'retentionTable',
+    (retentionTable) =>
       (...args) => {
-        const real = pruningTable(...args);
+        const real = retentionTable(...args);
         const { forget } = real;
         return change(real, { forget: (before, from) => forget(before + 29 * DAY, from) });
       },
-    ['test/store/sqlite/pruning.test.ts'],
+    ['test/store/sqlite/retention.test.ts'],
   ),
 ];

@@ -9,7 +9,7 @@ const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
   OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
 /** Counts that read much of the database, for the operator and for each guild. */
-export function figuresTable(db: Connection) {
+export function metricsTable(db: Connection) {
   return {
     backlog: (now: number) => db.read((sql) => backlog(sql, now)),
     guild: (guildId: string) => db.read((sql) => overview(sql, guildId)),

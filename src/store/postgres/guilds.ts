@@ -10,7 +10,7 @@ const settingsOf = async (sql: Statements, guildId: string): Promise<GuildSettin
   (await sql.get<GuildSettings>(SETTINGS, guildId)) ?? NO_SETTINGS;
 
 /** Each guild's settings. */
-export function settingsTable(db: Connection) {
+export function guildsTable(db: Connection) {
   return {
     settings: (guildId: string) => settingsOf(db.reads, guildId),
 

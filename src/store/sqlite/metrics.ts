@@ -9,8 +9,8 @@ const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
   OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
 /** Counts that read much of the database, for the operator and for each guild. */
-export function figuresTable(db: Database) {
-  return { backlog: backlogReader(db), ...guildFigures(db) };
+export function metricsTable(db: Database) {
+  return { backlog: backlogReader(db), ...guildMetrics(db) };
 }
 
 function backlogReader(db: Database): (now: number) => Backlog {
@@ -64,7 +64,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
   });
 }
 
-function guildFigures(db: Database) {
+function guildMetrics(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions JOIN activity_stats ON subscription_id = id WHERE guild_id = ?',
   );

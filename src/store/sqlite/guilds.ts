@@ -3,7 +3,7 @@ import type { Action, Confirmation, NewConfirmation, Questions } from '../../dom
 import { type AuditEntry, type GuildSettings, NO_SETTINGS } from '../../domain/guild.ts';
 
 /** Each guild's settings. */
-export function settingsTable(db: Database) {
+export function guildsTable(db: Database) {
   const one = db.prepare<[string], GuildSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language, style,
        webhook_id AS webhook

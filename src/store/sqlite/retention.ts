@@ -13,7 +13,7 @@ const MOST = 200;
 const FEW = 20;
 
 /** Deletes old data in steps, between which others can write; `elapsed` returns milliseconds. */
-export function pruningTable(db: Database, elapsed: () => number) {
+export function retentionTable(db: Database, elapsed: () => number) {
   const guard = guardTables(db);
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
     `SELECT id, seen_at AS time FROM transfers

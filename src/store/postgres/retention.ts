@@ -17,7 +17,7 @@ interface Aged {
 }
 
 /** Deletes old data in steps, between which others can write. */
-export function pruningTable(db: Connection) {
+export function retentionTable(db: Connection) {
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
     forget: (before: number, from: RetentionCursor | null) =>
