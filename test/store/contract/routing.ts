@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
 import {
+  ALICE,
   CHANNEL,
   decision,
   GUILD,
@@ -20,6 +21,7 @@ import {
 import type { OpenEmpty } from './index.ts';
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** What deciding about the nth transfer, which nobody has seen before, gets to know. */
 function contextOf({ routing }: Store, n: number) {
@@ -73,6 +75,20 @@ export function routingContract(open: OpenEmpty): void {
       await store.routing.commit(routed({ stats: [second] }));
       expect((await contextOf(store, 1)).stats).toEqual([second]);
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ lastEventAt: NOW + HOUR });
+    });
+
+    it('knows a counterparty for 30 days', async () => {
+      const store = await open();
+      await subscribe(store);
+      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW };
+      const learned = { catalog: [], counterparties: [met], nativeSymbol: null, heads: [] };
+      await store.routing.commit(routed({ learned }));
+      const known = async (now: number) => {
+        const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer: transfer(1) };
+        return (await store.routing.context([query], now)).knowledge.counterparties;
+      };
+      expect(await known(NOW + 30 * DAY - 1)).toMatchObject([{ counterparty: ALICE, seenAt: NOW }]);
+      expect(await known(NOW + 30 * DAY)).toEqual([]);
     });
 
     it('ends a reported silence with the next event', async () => {
