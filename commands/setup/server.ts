@@ -1,6 +1,6 @@
 import type { Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { GuildSettings } from '../../src/domain/guild.ts';
-import type { AlertStyle } from '../../src/domain/subscription.ts';
+import { type AlertStyle, styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
@@ -74,7 +74,7 @@ function settingsNote(
       },
       { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
-      { name: t('setup.server.style'), value: t(`setup.server.styles.${style ?? 'compact'}`), inline: true },
+      { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf(null, style)}`), inline: true },
     ],
     footer: { text: t('setup.server.footer') },
     components: defaultChannel ? [row(press(t('setup.server.unset'), `setup:unset:${defaultChannel}`))] : [],

@@ -1,6 +1,6 @@
 import { type APITextDisplayComponent, MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import type { AlertStyle, Perspective, Subscription } from '../domain/subscription.ts';
+import { type AlertStyle, type Perspective, type Subscription, styleOf } from '../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../domain/transfer.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import type { RenderSettings } from './line.ts';
@@ -48,7 +48,7 @@ export function sampleMessage(
         language,
         timezone: null,
         hold: null,
-        style: subscription.style ?? style ?? 'compact',
+        style: styleOf(subscription.style, style),
         isCataloged: false,
       },
     ],

@@ -14,6 +14,26 @@ export interface ChannelHead {
 /** What people read as the reason while a channel is closed because its guild removed the bot. */
 export const REMOVED = 'channel or server is gone';
 
+/** A channel that a guild uses; `state` null: nothing was posted there yet. */
+export interface UsedChannel {
+  channelId: string;
+  state: ChannelState | null;
+}
+
+/**
+ * Where a guild's admins are notified of trouble in a channel: in the guild's default channel, or else in one in use,
+ * rather one in which the bot has posted before. Null: there is no other channel that can be written to.
+ */
+export function channelForNotices(
+  troubledId: string,
+  ofGuild: { chosen: UsedChannel | null; used: readonly UsedChannel[] },
+): string | null {
+  const isOpen = ({ channelId, state }: UsedChannel) => channelId !== troubledId && (state ?? 'ready') === 'ready';
+  const open = ofGuild.used.filter(isOpen);
+  const chosen = ofGuild.chosen && isOpen(ofGuild.chosen) ? ofGuild.chosen : undefined;
+  return (chosen ?? open.find(({ state }) => state !== null) ?? open[0])?.channelId ?? null;
+}
+
 /** The guilds of one of the bot's connections: shard `index` of `of` shards. */
 export type GuildShare = readonly [index: number, of: number];
 

@@ -27,6 +27,10 @@ export interface GuildSettings {
   webhook: string | null;
 }
 
+/** What the bot posts in a guild is in the language that its admins chose, or else in its own at Discord; null: unknown. */
+export const languageOfGuild = (guild: { language: string | null; locale: string | null }): string | null =>
+  guild.language ?? guild.locale;
+
 /** Settings of a guild whose admins chose nothing. */
 export const NO_SETTINGS: GuildSettings = {
   defaultChannel: null,

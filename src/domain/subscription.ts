@@ -47,6 +47,13 @@ export const FOREVER = 8_640_000_000_000_000;
 /** How alerts look: two lines each, or a tall card with every detail. Suspicious transfers are always cards. */
 export type AlertStyle = 'compact' | 'full';
 
+/** How the alerts of a subscription look: as chosen for it, or else for its guild. */
+export const styleOf = (own: AlertStyle | null, ofGuild: AlertStyle | null): AlertStyle => own ?? ofGuild ?? 'compact';
+
+/** How an alert looks that several subscriptions share: with every detail if one of them wants that. */
+export const sharedStyle = (styles: readonly AlertStyle[]): AlertStyle =>
+  styles.includes('full') ? 'full' : 'compact';
+
 /** An address that a channel watches. */
 export interface Subscription {
   id: number;

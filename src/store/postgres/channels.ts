@@ -2,7 +2,7 @@ import type { Notice } from '../../domain/batch.ts';
 import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
-import { channelForNotices, withdrawNotices, writeNotice } from './notices.ts';
+import { placeForNotices, withdrawNotices, writeNotice } from './notices.ts';
 
 /** States of channels, and the notices about them. */
 export function channelStates(db: Connection) {
@@ -61,7 +61,7 @@ export function channelStates(db: Connection) {
       }),
 
     channelForNotices: (guildId: string, troubledId: string) =>
-      db.read((sql) => channelForNotices(sql, guildId, troubledId)),
+      db.read((sql) => placeForNotices(sql, guildId, troubledId)),
 
     postNotice: (notice: Notice) => db.write((sql) => writeNotice(sql, notice)),
 

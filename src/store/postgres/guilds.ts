@@ -1,5 +1,5 @@
 import type { Action, Confirmation, NewConfirmation, Questions } from '../../domain/confirmation.ts';
-import { type AuditEntry, type GuildSettings, NO_SETTINGS } from '../../domain/guild.ts';
+import { type AuditEntry, type GuildSettings, languageOfGuild, NO_SETTINGS } from '../../domain/guild.ts';
 import type { Connection, Statements } from './connection.ts';
 
 const SETTINGS = `SELECT default_channel AS "defaultChannel", manager_role AS "managerRole", timezone, language, style,
@@ -35,11 +35,11 @@ export function guildsTable(db: Connection) {
       }),
 
     async language(guildId: string): Promise<string | null> {
-      const spoken = await db.reads.get<{ language: string | null }>(
-        'SELECT coalesce(language, locale) AS language FROM guilds WHERE guild_id = $1',
+      const found = await db.reads.get<{ language: string | null; locale: string | null }>(
+        'SELECT language, locale FROM guilds WHERE guild_id = $1',
         guildId,
       );
-      return spoken?.language ?? null;
+      return found ? languageOfGuild(found) : null;
     },
 
     async noteLocale(guildId: string, locale: string | null): Promise<void> {

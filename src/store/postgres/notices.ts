@@ -1,4 +1,5 @@
 import type { Notice } from '../../domain/batch.ts';
+import { channelForNotices, type UsedChannel } from '../../domain/channel.ts';
 import type { Statements } from './connection.ts';
 
 /** Remembers a channel's guild. */
@@ -35,21 +36,17 @@ export async function withdrawNotices(sql: Statements, channelId: string): Promi
   );
 }
 
-/** Where a guild's admins are notified of trouble in a channel: their default channel, or another one in use. */
-export async function channelForNotices(sql: Statements, guildId: string, troubled: string): Promise<string | null> {
-  const admin = await sql.get<{ channelId: string }>(
-    `SELECT default_channel AS "channelId" FROM guilds LEFT JOIN channels c ON c.channel_id = default_channel
-     WHERE guilds.guild_id = $1 AND default_channel <> $2 AND coalesce(c.state, 'ready') = 'ready'`,
+/** Where a guild's admins are notified of trouble in a channel. */
+export async function placeForNotices(sql: Statements, guildId: string, troubledId: string): Promise<string | null> {
+  const chosen = await sql.get<UsedChannel>(
+    `SELECT default_channel AS "channelId", state FROM guilds LEFT JOIN channels ON channel_id = default_channel
+     WHERE guilds.guild_id = $1 AND default_channel IS NOT NULL`,
     guildId,
-    troubled,
   );
-  if (admin) return admin.channelId;
-  const other = await sql.get<{ channelId: string }>(
-    `SELECT s.channel_id AS "channelId" FROM subscriptions s LEFT JOIN channels c USING (channel_id)
-     WHERE s.guild_id = $1 AND s.channel_id <> $2 AND coalesce(c.state, 'ready') = 'ready'
-     ORDER BY c.channel_id IS NULL, s.id LIMIT 1`,
+  const used = await sql.all<UsedChannel>(
+    `SELECT channel_id AS "channelId", state FROM subscriptions s LEFT JOIN channels USING (channel_id)
+     WHERE s.guild_id = $1 ORDER BY s.id`,
     guildId,
-    troubled,
   );
-  return other?.channelId ?? null;
+  return channelForNotices(troubledId, { chosen: chosen ?? null, used });
 }

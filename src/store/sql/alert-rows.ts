@@ -1,7 +1,8 @@
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
+import { languageOfGuild } from '../../domain/guild.ts';
 import type { Hold } from '../../domain/schedule.ts';
-import type { AlertStyle, Perspective } from '../../domain/subscription.ts';
+import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 
@@ -14,6 +15,7 @@ export interface AlertRow
   matches: string;
   reorganized: boolean | 0 | 1;
   warnings: string;
+  locale: string | null;
   guildStyle: AlertStyle | null;
   cataloged: boolean | 0 | 1 | null;
 }
@@ -22,7 +24,8 @@ export interface AlertRow
 export const ALERT_COLUMNS = `a.id, a.guild_id AS "guildId", a.channel_id AS "channelId", a.created_at AS "createdAt",
   t.seen_at AS "receivedAt", a.inbox_id AS "inboxId", a.matches,
   t.data, t.count, t.reorganized, a.warnings, a.hold,
-  (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT locale FROM guilds WHERE guild_id = a.guild_id) AS locale,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone,
   (SELECT style FROM guilds WHERE guild_id = a.guild_id) AS "guildStyle",
   (SELECT cataloged FROM catalog WHERE token = t.token) AS cataloged`;
@@ -57,15 +60,15 @@ export function toAlert(
   subscriptionOf: (id: number) => MatchedSubscription | undefined,
   labelsOf: (transfer: Transfer) => Alert['labels'],
 ): Alert {
-  const { matches: _, data, reorganized, warnings, guildStyle, cataloged, ...rest } = row;
+  const { matches: _, data, reorganized, warnings, locale, guildStyle, cataloged, ...rest } = row;
   const transfer = JSON.parse(data) as Transfer;
   const labels = labelsOf(transfer);
-  const styles = new Set<AlertStyle>();
+  const styles: AlertStyle[] = [];
   const matches = matchesOf(row).map((match) => {
     // If the subscription was removed meanwhile, its address is still known from the match.
     const unnamed = { ...UNNAMED, address: addressOf(match, transfer) };
     const { style, ...subscription } = subscriptionOf(match.subscription) ?? unnamed;
-    styles.add(style ?? guildStyle ?? 'compact');
+    styles.push(styleOf(style, guildStyle));
     return { ...match, ...subscription, label: labels[subscription.address] ?? null };
   });
   return {
@@ -75,7 +78,8 @@ export function toAlert(
     matches,
     warnings: JSON.parse(warnings) as Warning[],
     labels,
-    style: styles.has('full') ? 'full' : 'compact',
+    style: sharedStyle(styles),
+    language: languageOfGuild({ language: row.language, locale }),
     isCataloged: Boolean(cataloged),
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Action, Confirmation, NewConfirmation, Questions } from '../../domain/confirmation.ts';
-import { type AuditEntry, type GuildSettings, NO_SETTINGS } from '../../domain/guild.ts';
+import { type AuditEntry, type GuildSettings, languageOfGuild, NO_SETTINGS } from '../../domain/guild.ts';
 
 /** Each guild's settings. */
 export function guildsTable(db: Database) {
@@ -15,8 +15,8 @@ export function guildsTable(db: Database) {
      ON CONFLICT (guild_id) DO UPDATE SET default_channel = @defaultChannel, manager_role = @managerRole,
        timezone = @timezone, language = @language, style = @style, webhook_id = @webhook`,
   );
-  const spoken = db.prepare<[string], { language: string | null }>(
-    'SELECT coalesce(language, locale) AS language FROM guilds WHERE guild_id = ?',
+  const languages = db.prepare<[string], { language: string | null; locale: string | null }>(
+    'SELECT language, locale FROM guilds WHERE guild_id = ?',
   );
   const putLocale = db.prepare<{ guildId: string; locale: string }>(
     `INSERT INTO guilds (guild_id, locale) VALUES (@guildId, @locale)
@@ -34,7 +34,10 @@ export function guildsTable(db: Database) {
     settings,
     changeSettings: (guildId: string, changed: Partial<GuildSettings>): GuildSettings =>
       change.immediate(guildId, changed),
-    language: (guildId: string): string | null => spoken.get(guildId)?.language ?? null,
+    language(guildId: string): string | null {
+      const found = languages.get(guildId);
+      return found ? languageOfGuild(found) : null;
+    },
     noteLocale: (guildId: string, locale: string | null): void => {
       if (locale !== null) putLocale.run({ guildId, locale });
     },

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
+import { channelForNotices, type UsedChannel } from '../../domain/channel.ts';
 
 /** Freezes notices as messages, within the caller's transaction. */
 export function noticeWriter(db: Database) {
@@ -13,20 +14,18 @@ export function noticeWriter(db: Database) {
   const drop = db.prepare<[string]>(
     "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unsure = 0 AND about_channel_id = ?",
   );
-  const admin = db.prepare<[string, string], { channelId: string }>(
-    `SELECT default_channel AS channelId FROM guilds LEFT JOIN channels c ON c.channel_id = default_channel
-     WHERE guilds.guild_id = ? AND default_channel <> ? AND coalesce(c.state, 'ready') = 'ready'`,
+  const chosen = db.prepare<[string], UsedChannel>(
+    `SELECT default_channel AS channelId, state FROM guilds LEFT JOIN channels ON channel_id = default_channel
+     WHERE guilds.guild_id = ? AND default_channel IS NOT NULL`,
   );
-  const other = db.prepare<[string, string], { channelId: string }>(
-    `SELECT s.channel_id AS channelId FROM subscriptions s LEFT JOIN channels c USING (channel_id)
-     WHERE s.guild_id = ? AND s.channel_id <> ? AND coalesce(c.state, 'ready') = 'ready'
-     ORDER BY c.channel_id IS NULL, s.id LIMIT 1`,
+  const used = db.prepare<[string], UsedChannel>(
+    `SELECT channel_id AS channelId, state FROM subscriptions s LEFT JOIN channels USING (channel_id)
+     WHERE s.guild_id = ? ORDER BY s.id`,
   );
 
   return {
-    /** Where a guild's admins are notified of trouble in a channel: their default channel, or another one in use. */
-    channelFor: (guildId: string, troubled: string): string | null =>
-      (admin.get(guildId, troubled) ?? other.get(guildId, troubled))?.channelId ?? null,
+    channelFor: (guildId: string, troubledId: string): string | null =>
+      channelForNotices(troubledId, { chosen: chosen.get(guildId) ?? null, used: used.all(guildId) }),
     write({ guildId, ...notice }: Notice): void {
       addChannel.run(notice.channelId, guildId);
       insert.run(notice);

@@ -115,6 +115,20 @@ export function outboxContract(open: OpenEmpty): void {
       expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
     });
 
+    it('returns alerts in the language that the guild’s admins chose, or else in its own at Discord', async () => {
+      const store = await open();
+      await post(store, [1]);
+      const language = async () => {
+        const found = await next(store);
+        return found.status === 'alerts' ? found.alerts[0]!.language : undefined;
+      };
+      expect(await language()).toBeNull();
+      await store.guilds.noteLocale(GUILD, 'fr');
+      expect(await language()).toBe('fr');
+      await store.guilds.changeSettings(GUILD, { language: 'ja' });
+      expect(await language()).toBe('ja');
+    });
+
     it('adds an alert to its transaction’s sent message by an edit', async () => {
       const store = await open();
       await post(store, [1]);
