@@ -204,10 +204,18 @@ describe('a backup', () => {
 
   it('names the database and the right user when the system refuses to write a backup', async () => {
     store('a');
+    mkdirSync(`${copy}.partial`, { recursive: true });
+    const { code, stderr } = await run('backup', copy);
+    expect([code, stderr.startsWith(`${file} cannot be used: `)]).toEqual([1, true]);
+    expect(stderr).toContain('Run this as the user that runs the bot');
+  });
+
+  it('names the file that stands where the folder of backups should be', async () => {
+    store('a');
     writeFileSync(backupFolder(file), 'no folder');
     const { code, stderr } = await run('backup');
-    expect([code, stderr.startsWith(`${file} cannot be used: ENOTDIR`)]).toEqual([1, true]);
-    expect(stderr).toContain('Run this as the user that runs the bot');
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/^The folder of \/.*\.zst cannot be made: \/.*backups is not a folder\. Specify a file /);
   });
 
   it('never replaces a file with a backup', async () => {
