@@ -1,30 +1,30 @@
-import type { Store } from '../store.ts';
-import type { Call } from './connection.ts';
+import type { PostedCall } from './connection.ts';
+import type { Call } from './methods.ts';
 
 /** The groups whose calls may share one transaction, and with it one wait for the disk. */
-const SHARING: ReadonlySet<string> = new Set<keyof Store>(['inbox', 'routing', 'outbox']);
-const APPEND: string = 'append' satisfies keyof Store['inbox'];
+const SHARING: ReadonlySet<Call['group']> = new Set(['inbox', 'routing', 'outbox']);
 /** Most calls that share a transaction. */
 const MAX_SHARED = 64;
 
 /** Whether a call stores deliveries. */
-export const isDelivery = ({ method }: Call): boolean => method === APPEND;
+export const isDelivery = ({ call: { group, method } }: PostedCall): boolean =>
+  group === 'inbox' && method === 'append';
 
 /** The calls that wait for the thread: deliveries first, then all others in order. */
 export function createCallQueue() {
-  const deliveries: Call[] = [];
-  const others: Call[] = [];
+  const deliveries: PostedCall[] = [];
+  const others: PostedCall[] = [];
   /** The last turn took only deliveries. */
   let areOthersDue = false;
 
-  const isSharing = (call: Call | undefined): boolean => call !== undefined && SHARING.has(call.group);
+  const isSharing = (posted: PostedCall | undefined): boolean => posted !== undefined && SHARING.has(posted.call.group);
 
   return {
-    add(call: Call): void {
-      (isDelivery(call) ? deliveries : others).push(call);
+    add(posted: PostedCall): void {
+      (isDelivery(posted) ? deliveries : others).push(posted);
     },
     /** The calls to run next; `shared`: several in one transaction, because each wait for the disk takes long. */
-    take(shared: boolean): Call[] {
+    take(shared: boolean): PostedCall[] {
       if (deliveries.length === 0 || (areOthersDue && others.length > 0 && !(shared && isSharing(others[0])))) {
         areOthersDue = false;
         if (!shared || !isSharing(others[0])) return others.splice(0, 1);

@@ -5,101 +5,7 @@ import type { Store } from '../store.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { realFile, stamp, whereBackups } from './folder.ts';
 import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
-
-/**
- * Which thread runs each method: the writer (`write`) or the reader (`read`). The reader sees every commit whose promise
- * has resolved. `read now` is a read that an event or a message waits for: it runs on the writer, because a report that
- * takes seconds on the reader would delay it.
- */
-export const METHODS = {
-  inbox: { append: 'write', answered: 'write', next: 'read now', usage: 'read now' },
-  quarantine: {
-    sizes: 'read',
-    list: 'read',
-    get: 'read',
-    replay: 'write',
-    discard: 'write',
-    replayAll: 'write',
-    discardAll: 'write',
-  },
-  routing: { context: 'read now', commit: 'write' },
-  outbox: {
-    channelsWithWork: 'read now',
-    claim: 'write',
-    due: 'read now',
-    alerts: 'read now',
-    freeze: 'write',
-    join: 'write',
-    countAttempt: 'write',
-    markNotSent: 'write',
-    markSent: 'write',
-    markEdited: 'write',
-    markEditFailed: 'write',
-    unfreeze: 'write',
-    deadLetter: 'write',
-    deadLetterUnrendered: 'write',
-    expire: 'write',
-    requestRerender: 'write',
-    endLongHolds: 'write',
-  },
-  deadLetters: { list: 'read', get: 'read', replay: 'write', discard: 'write', discardAll: 'write' },
-  channels: {
-    setState: 'write',
-    blocked: 'read',
-    channelForNotices: 'read now',
-    postNotice: 'write',
-    guildRemoved: 'write',
-    guildReturned: 'write',
-    syncGuilds: 'write',
-    postponeErasure: 'write',
-  },
-  subscriptions: {
-    add: 'write',
-    list: 'read',
-    get: 'read',
-    change: 'write',
-    importAll: 'write',
-    mute: 'write',
-    remove: 'write',
-    tokenMutes: 'read',
-    muteToken: 'write',
-    watching: 'read',
-  },
-  labels: { list: 'read', set: 'write', remove: 'write' },
-  guilds: { settings: 'read', changeSettings: 'write', language: 'write', noteLocale: 'write' },
-  audit: { record: 'write', page: 'read', forget: 'write' },
-  confirmations: { ask: 'write', take: 'write' },
-  projects: {
-    ofGuild: 'read',
-    all: 'read now',
-    scopes: 'read',
-    save: 'write',
-    reseal: 'write',
-    remove: 'write',
-    tokens: 'read now',
-    addToken: 'write',
-    rotateToken: 'write',
-    revokeToken: 'write',
-    webhookNames: 'read',
-    nameWebhook: 'write',
-  },
-  history: {
-    transfers: 'read',
-    transactionsOfMessage: 'read',
-    activityChannels: 'read',
-    decidedTransfers: 'read',
-    postedIn: 'read',
-    recentTransfers: 'read',
-    messagesShowing: 'read',
-    counterparties: 'read',
-  },
-  silence: { current: 'read', unreported: 'read', report: 'write' },
-  tokens: { known: 'read' },
-  metrics: { backlog: 'read', guild: 'read', stored: 'read' },
-  retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'read now', setForgottenBefore: 'write' },
-  workTime: { read: 'read now', record: 'write', lastIdentify: 'read now', noteIdentify: 'write' },
-  erasure: { begin: 'write', removed: 'read now', beginRemoved: 'write', step: 'write', begun: 'read now' },
-} as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'read now' | 'write'> };
+import { type Call, METHODS, type On } from './methods.ts';
 
 /** How often the files on disk are compared with those that are open. */
 const CHECK_MS = 3_000;
@@ -122,20 +28,12 @@ export async function openStore(
   });
   faults.watch(writer);
   const threads = { read: reader, 'read now': writer, write: writer };
-  const groups = Object.entries(METHODS).map(([group, methods]) => {
-    const made = Object.entries(methods).map(([method, on]) => {
-      const call = async (...args: unknown[]) => {
-        faults.assertNone();
-        return threads[on].call(group, method, args);
-      };
-      return [method, call] as const;
-    });
-    return [group, Object.fromEntries(made)] as const;
-  });
-  // The compiler checks that METHODS names every group and method of the port.
-  const store = Object.fromEntries(groups) as unknown as Store;
+  async function call(on: On, made: Call): Promise<unknown> {
+    faults.assertNone();
+    return threads[on].call(made);
+  }
   return {
-    store,
+    store: portOver(call),
     check: faults.check,
     syncMs: writer.syncMs,
     async close() {
@@ -146,6 +44,18 @@ export async function openStore(
       await writer.close();
     },
   };
+}
+
+/** The port whose methods are calls to threads. */
+function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
+  const groups = Object.entries(METHODS).map(([group, methods]) => {
+    const made = Object.entries<On>(methods).map(([method, on]) => {
+      // Names and arguments are those of the port's method, whose type the result gets below.
+      return [method, (...args: unknown[]) => call(on, { group, method, args } as Call)] as const;
+    });
+    return [group, Object.fromEntries(made)] as const;
+  });
+  return Object.fromEntries(groups) as unknown as Store;
 }
 
 /** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */
@@ -172,7 +82,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     const what = `${change} while the bot was running.`;
     const goOn = `To continue with it: npm run restore -- ${target}. To continue with the file at ${file}, start the bot.`;
     fault = new StoreError(`${what} What the bot had stored is being saved as ${target}. ${goOn}`, REPLACED);
-    const saved = await writer!.call('file', 'copyTo', [target]).then(
+    const saved = await writer!.call({ group: 'file', method: 'copyTo', args: [target] }).then(
       () => `What the bot had stored was saved as ${target}. ${goOn}`,
       ({ message }: Error) =>
         `What the bot had stored could not be saved (${message}). Restore the newest backup from ` +

@@ -1,13 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
 import { createCallQueue, createPendingCalls } from './calls.ts';
+import type { Call } from './methods.ts';
 
 /** A call that is posted to the thread. */
-export interface Call {
+export interface PostedCall {
   id: number;
-  group: string;
-  method: string;
-  args: unknown[];
+  call: Call;
 }
 
 /** The result of a call. */
@@ -29,7 +28,7 @@ const CLOSED = new Error('The database is closed.');
 
 /** A thread that owns one connection. */
 export interface Connection {
-  call(group: string, method: string, args: unknown[]): Promise<unknown>;
+  call(call: Call): Promise<unknown>;
   /** How long the disk took for the last commit, or has taken for the present one until now; in milliseconds. */
   syncMs(): number;
   close(): Promise<void>;
@@ -105,10 +104,10 @@ export async function openConnection(
   isOpen = true;
 
   return {
-    call: (group, method, args) =>
+    call: (call) =>
       new Promise((resolve, reject) => {
         if (ended || pending.isDraining()) return reject(ended ?? CLOSED);
-        queue.add({ id: pending.add({ resolve, reject }), group, method, args });
+        queue.add({ id: pending.add({ resolve, reject }), call });
         post();
       }),
     syncMs: disk.ms,

@@ -1,29 +1,19 @@
 import type { Database } from 'better-sqlite3';
 import { activityReader } from './activity.ts';
 import { channelStates } from './channels.ts';
-import type { METHODS } from './client.ts';
 import { deadLetters } from './dead-letters.ts';
 import { auditTable, guildsTable } from './guilds.ts';
 import { historyTable, tokensTable } from './history.ts';
 import { labelsTable } from './labels.ts';
+import type { MethodsOn } from './methods.ts';
 import { metricsTable } from './metrics.ts';
 import { projectsTable } from './projects.ts';
 import { quarantineTable } from './quarantine.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
-import type { Tables } from './tables.ts';
 
-type Threads = typeof METHODS;
-
-/** The methods that the reading thread runs, by group. */
-type Readings = {
-  [Group in keyof Tables as 'read' extends Threads[Group][keyof Threads[Group]] ? Group : never]: {
-    [Method in keyof Tables[Group] & keyof Threads[Group] as Threads[Group][Method] extends 'read'
-      ? Method
-      : never]: Tables[Group][Method];
-  };
-};
+type Readings = MethodsOn<'read'>;
 
 /** The port's methods that run over the read-only connection, where long reads are fine. */
 export function openReadings(db: Database) {

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import type { Store } from '../store.ts';
 import { channelStates } from './channels.ts';
 import { deadLetters } from './dead-letters.ts';
 import { erasureTable } from './erasure.ts';
 import { auditTable, confirmationsTable, guildsTable } from './guilds.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
+import type { MethodsOn } from './methods.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { quarantineTable } from './quarantine.ts';
@@ -14,14 +14,6 @@ import { routingTable } from './routing.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 import { workTimeTable } from './work-time.ts';
-
-/** The port's methods as a thread of the database runs them: the same, but synchronous. */
-type Synchronous<Group> = {
-  [Method in keyof Group]: Group[Method] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
-};
-
-/** Every group of the port, synchronous. */
-export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
 
 /** The port's methods over the connection that writes; `elapsed` returns milliseconds. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
@@ -44,7 +36,5 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     retention: { ...retentionTable(db, elapsed), forgottenBefore, setForgottenBefore },
     workTime,
     erasure: erasureTable(db, elapsed),
-  } satisfies Omit<Tables, 'history' | 'tokens' | 'metrics' | 'silence'> & {
-    silence: Pick<Tables['silence'], 'report'>;
-  };
+  } satisfies MethodsOn<'read now' | 'write'>;
 }

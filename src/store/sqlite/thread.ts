@@ -3,9 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { isDelivery } from './calls.ts';
 import { setCheckpoints } from './checkpoints.ts';
-import type { Answer, Call, Post } from './connection.ts';
+import type { Answer, Post, PostedCall } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
+import type { Call, FileMethods } from './methods.ts';
 
 /**
  * A thread that owns one connection: the only writer, or a reader. So the event loop never waits for a disk or a lock,
@@ -22,16 +23,18 @@ await once(port, 'message'); // 'open'
 const { db, close } = reads
   ? openReader(file)
   : openDatabase(file, (details, message) => port.postMessage({ details, message } satisfies Post));
-const groups = openGroups(db);
-/** Methods that only this process's other threads call. */
-const maintenance = { copyTo: (target: string) => void db.prepare('VACUUM INTO ?').run(target) };
-const tables = { ...groups, file: maintenance } as Record<string, Record<string, (...args: unknown[]) => unknown>>;
+const maintenance: FileMethods = { copyTo: (target) => void db.prepare('VACUUM INTO ?').run(target) };
+/** A call names a method together with its arguments, which the compiler cannot follow through an index. */
+const tables = { ...openGroups(db), file: maintenance } as unknown as Record<
+  Call['group'],
+  Record<Call['method'], (...args: unknown[]) => unknown>
+>;
 const opened = identify(file);
 /** How often the thread looks whether Litestream has begun to copy the database. */
 const LOOK_MS = 2_000;
 const looking = reads ? undefined : setInterval(look, LOOK_MS);
 
-port.on('message', (calls: Call[] | 'close') => {
+port.on('message', (calls: PostedCall[] | 'close') => {
   if (calls === 'close') {
     clearInterval(looking);
     close();
@@ -50,10 +53,10 @@ function look(): void {
   }
 }
 
-const alone = (calls: Call[]): Post => ({ answers: calls.map(run), syncMs: null });
+const alone = (calls: PostedCall[]): Post => ({ answers: calls.map(run), syncMs: null });
 
 /** Runs calls in one transaction, so that they wait for the disk once. Each call fails on its own. */
-function together(calls: Call[]): Post {
+function together(calls: PostedCall[]): Post {
   const answers: Answer[] = [];
   let syncMs: number | null = null;
   try {
@@ -77,9 +80,9 @@ function together(calls: Call[]): Post {
   return { answers, syncMs };
 }
 
-function run({ id, group, method, args }: Call): Answer {
+function run({ id, call: { group, method, args } }: PostedCall): Answer {
   try {
-    return { id, result: tables[group]![method]!(...args) };
+    return { id, result: tables[group][method](...args) };
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
     return { id, error: { message, code } };

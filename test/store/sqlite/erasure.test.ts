@@ -7,12 +7,12 @@ import { type OpenDatabase, openDatabase } from '../../../src/store/sqlite/datab
 import { erasureTable } from '../../../src/store/sqlite/erasure.ts';
 import { metricsTable } from '../../../src/store/sqlite/metrics.ts';
 import { projectsTable } from '../../../src/store/sqlite/projects.ts';
-import type { Tables } from '../../../src/store/sqlite/tables.ts';
+import type { openTables } from '../../../src/store/sqlite/tables.ts';
 import { put, putTransfer } from './opened.ts';
 
 let dir: string;
 let open: OpenDatabase;
-let tables: { projects: Tables['projects']; erasure: ReturnType<typeof erasureTable> };
+let tables: { projects: ReturnType<typeof openTables>['projects']; erasure: ReturnType<typeof erasureTable> };
 /** Every look at the clock finds a step's time over. */
 let looks = 0;
 function reopen(): void {
