@@ -53,3 +53,27 @@ export interface Quarantined {
   reason: string;
   body: Uint8Array;
 }
+
+/**
+ * Which deliveries the router takes: the oldest of each scope in turn, one of each, then the second of each. At most
+ * `limit`, and none behind the one with which their sizes reach `characters`, but not before each scope had its turn.
+ */
+export function takenInTurn<Delivery extends { size: number }>(
+  scopes: readonly (readonly Delivery[])[],
+  limit: number,
+  characters: number,
+): Delivery[] {
+  const taken: Delivery[] = [];
+  let read = 0;
+  const longest = Math.max(0, ...scopes.map((deliveries) => deliveries.length));
+  for (let turn = 0; turn < longest; turn++) {
+    for (const deliveries of scopes) {
+      const delivery = deliveries[turn];
+      if (!delivery) continue;
+      if (taken.length >= limit || (turn > 0 && read >= characters)) return taken;
+      taken.push(delivery);
+      read += delivery.size;
+    }
+  }
+  return taken;
+}

@@ -1,5 +1,12 @@
 import { DAY } from '../../domain/clock.ts';
-import type { DeliveryIdentity, EndedResponse, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
+import {
+  type DeliveryIdentity,
+  type EndedResponse,
+  type InboxRow,
+  type InboxUsage,
+  type NewDelivery,
+  takenInTurn,
+} from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import type { Connection, Statements } from './connection.ts';
 
@@ -101,25 +108,17 @@ async function waitingScopes(sql: Statements): Promise<number[]> {
   return rows.map(({ scope }) => scope);
 }
 
-/**
- * The oldest deliveries of each scope in turn: one of each, then the second of each. Stops behind the one with which
- * the bodies reach `characters`, but not before each scope had its turn.
- */
+/** The deliveries that are taken next; see `takenInTurn`. */
 async function idsInTurn(sql: Statements, scopes: number[], limit: number, characters: number): Promise<number[]> {
-  const rows = await sql.all<{ id: number; turn: number; size: number }>(
-    `SELECT id, turn, size FROM unnest($1::bigint[]) AS s (scope) CROSS JOIN LATERAL (
+  // The last LIMIT only spares reading what cannot be taken: in a flood there are thousands of rows in many scopes.
+  const rows = await sql.all<{ id: number; scope: number; size: number }>(
+    `SELECT id, oldest.scope, size FROM unnest($1::bigint[]) AS s (scope) CROSS JOIN LATERAL (
        SELECT id, scope, length(body) AS size, row_number() OVER (ORDER BY id) AS turn FROM inbox
        WHERE inbox.scope = s.scope ORDER BY id LIMIT $2) AS oldest
      ORDER BY turn, oldest.scope LIMIT $2`,
     scopes,
     limit,
   );
-  const ids: number[] = [];
-  let read = 0;
-  for (const { id, turn, size } of rows) {
-    if (read >= characters && (turn > 1 || scopes.length === 1)) break;
-    ids.push(id);
-    read += size;
-  }
-  return ids;
+  const waiting = [...Map.groupBy(rows, ({ scope }) => scope).values()];
+  return takenInTurn(waiting, limit, characters).map(({ id }) => id);
 }

@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import { DAY } from '../../domain/clock.ts';
-import type { DeliveryIdentity, EndedResponse, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
+import {
+  type DeliveryIdentity,
+  type EndedResponse,
+  type InboxRow,
+  type InboxUsage,
+  type NewDelivery,
+  takenInTurn,
+} from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 
 /** Deliveries that wait for the router. */
@@ -68,31 +75,16 @@ export function inboxTable(db: Database) {
     return rows;
   }
 
-  /** One row of each scope in turn. */
-  function byTurns(all: number[], limit: number, characters: number): InboxRow[] {
-    const waiting = all.map((scope) => sizes.all(scope, limit));
-    const ids: number[] = [];
-    let read = 0;
-    for (let turn = 0; turn < limit && (turn === 0 || read < characters); turn++) {
-      const before = ids.length;
-      for (const rows of waiting) {
-        const row = rows[turn];
-        if (!row || ids.length >= limit || (turn > 0 && read >= characters)) continue;
-        ids.push(row.id);
-        read += row.size;
-      }
-      if (ids.length === before) break;
-    }
-    return ids.map((id) => toRow(one.get(id)!));
-  }
-
   return {
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
     answered: (responses: EndedResponse[]): void => answered.immediate(responses),
     next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];
-      return others.length === 0 ? oldest(first, limit, characters) : byTurns([first, ...others], limit, characters);
+      // One scope alone is read at once, without the sizes before.
+      if (others.length === 0) return oldest(first, limit, characters);
+      const waiting = [first, ...others].map((each) => sizes.all(each, limit));
+      return takenInTurn(waiting, limit, characters).map(({ id }) => toRow(one.get(id)!));
     },
     usage: (): InboxUsage[] => usage.all(),
   };
