@@ -17,6 +17,9 @@ export interface DeliverySchedule {
   quiet: string | null;
 }
 
+/** Whether alerts with this schedule may have to wait. */
+export const mayHold = ({ digest, quiet }: DeliverySchedule): boolean => digest !== null || quiet !== null;
+
 /** When an alert may be posted: at once (`hold` null, `dueAt` 0), or from `dueAt` on. */
 export interface Due {
   hold: Hold | null;

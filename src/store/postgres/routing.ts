@@ -6,6 +6,7 @@ import {
   type StoredDelivery,
   type WatchedTransfer,
 } from '../../domain/routing.ts';
+import { mayHold } from '../../domain/schedule.ts';
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';
 import { storeRouted } from './routed.ts';
@@ -29,7 +30,7 @@ async function readContext(sql: Statements, queries: RoutingQuery[], now: number
   const { watched, answered } = await newTransfers(sql, queries, known);
   const watchers = watched.flatMap((one) => one.watchers);
   const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
-  const held = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
+  const held = watchers.filter(mayHold);
   return {
     answered,
     transfers,

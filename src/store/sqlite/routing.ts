@@ -9,7 +9,7 @@ import {
   type SubscriptionStats,
   type WatchedTransfer,
 } from '../../domain/routing.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import { type Hold, mayHold } from '../../domain/schedule.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import { guardTables } from './guard.ts';
@@ -111,7 +111,7 @@ function reader(db: Database, guard: Guard) {
     const { found: fresh, answered } = newTransfers(queries, (key) => ids.has(key));
     const watchers = fresh.flatMap(({ watchers }) => watchers);
     const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
-    const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
+    const waiting = watchers.filter(mayHold);
     return {
       answered,
       transfers: rows.map(({ data, reorganized, ...row }) => ({
