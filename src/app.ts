@@ -40,6 +40,8 @@ export interface AppOverrides {
   limits?: Limits;
   /** The time-outs of requests' headers at the receiver. */
   headers?: typeof HEADERS;
+  /** Milliseconds that the notification service has to respond. */
+  notificationTimeoutMs?: number;
   /** Notified when the database can no longer be used. */
   onDatabase?: StoreListener;
 }
@@ -83,7 +85,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     openData(context, overrides.database, overrides.onDatabase),
     import('./app/working.ts'),
   ]);
-  const interfaces = await openInterfaces(context, data);
+  const interfaces = await openInterfaces(context, data, overrides);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(context);
   const receiving = await startReceiving(context, data, interfaces, work.wake, overrides);

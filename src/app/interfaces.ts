@@ -1,3 +1,4 @@
+import type { AppOverrides } from '../app.ts';
 import type { Config } from '../config.ts';
 import { makePathToken } from '../receiver/paths.ts';
 import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
@@ -16,11 +17,15 @@ export interface Interfaces {
 }
 
 /** Opens the clients of the interfaces. */
-export async function openInterfaces(context: AppContext, data: Data): Promise<Interfaces> {
+export async function openInterfaces(
+  context: AppContext,
+  data: Data,
+  overrides: Pick<AppOverrides, 'notificationTimeoutMs'>,
+): Promise<Interfaces> {
   const { config, clock, log, now, stack } = context;
   const health = createInterfaceHealth({ clock, log });
   stack.defer(health.close);
-  const projects = await openProjects(context, data, health);
+  const projects = await openProjects(context, data, health, overrides.notificationTimeoutMs);
   return { health, projects, explorer: openExplorer(config, health, now) };
 }
 
@@ -29,6 +34,7 @@ async function openProjects(
   { config, now, log }: AppContext,
   { store, keyFile, tokens }: Data,
   health: InterfaceHealth,
+  timeoutMs: number | undefined,
 ): Promise<Projects> {
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
@@ -51,6 +57,7 @@ async function openProjects(
     newToken: makePathToken,
     onTokens: tokens.refresh,
     onResponse: (failure) => health.note('notification', failure),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();

@@ -3,7 +3,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { A, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+import {
+  A,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  RECEIVER_URL,
+  secretsKey,
+  seed,
+  startWorld,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
@@ -21,7 +31,8 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  world.services.projects = world.openProjects();
+  // What is remembered of the service's earlier responses is too old then.
+  world.clock.advance(60_000);
   list = { body: [] };
   upstream.requests.length = 0;
 });
@@ -127,9 +138,8 @@ describe('/setup project', () => {
     expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(one);
     // After a restart too, and with a key that opens nothing every delivery is refused.
     const reopened = async (sealKey: number) => {
-      const projects = world.openProjects(upstream.url, sealKey);
-      await projects.readSigning();
-      return projects.signingSecrets(stored.scope);
+      await world.restart({ environment: { SECRETS_KEY: secretsKey(sealKey) } });
+      return world.services.projects.signingSecrets(stored.scope);
     };
     expect(await reopened(7)).toEqual([one, two]);
     expect(await reopened(8)).toEqual([]);
@@ -159,7 +169,7 @@ describe('/setup project', () => {
   ];
   it.each(wrong)('stores no project and explains what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
-    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
+    if (given === null) await world.restart({ notificationTimeoutMs: 50 });
     const text = textOf(await store(keys));
     expect(text).toMatch(sentence);
     expect(text).toContain('Nothing was stored.');
@@ -168,7 +178,7 @@ describe('/setup project', () => {
   });
 
   it('reports that projects are off, and who can turn them on, when the service is not configured', async () => {
-    world.services.projects = world.openProjects('');
+    await world.restart({ environment: { NOTIFICATION_URL: '' } });
     const answer = await world.use('setup project', {}, HERE);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
@@ -176,7 +186,7 @@ describe('/setup project', () => {
 
   it('reports a project whose keys can no longer be opened, and stores it again', async () => {
     const url = urlIn(textOf(await store()))!;
-    world.services.projects = world.openProjects(upstream.url, 8);
+    await world.restart({ environment: { SECRETS_KEY: secretsKey(8) } });
     expect(textOf(await world.use('webhook list', {}, HERE))).toMatch(
       /keys can no longer be decrypted.*Events still arrive/,
     );

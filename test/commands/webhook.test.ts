@@ -30,7 +30,8 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  world.services.projects = world.openProjects();
+  // What is remembered of the service's earlier responses is too old then.
+  world.clock.advance(60_000);
   upstream.requests.length = 0;
   list = {
     body: [
@@ -108,19 +109,22 @@ describe('/webhook list', () => {
     'explains in the list what went wrong when the service responds with %s',
     async (_name, given, sentence) => {
       list = given;
-      if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
+      if (given === null) await world.restart({ notificationTimeoutMs: 50 });
       expect(textOf(await world.use('webhook list'))).toMatch(sentence);
     },
   );
 
   it('shows webhooks only in the operator’s servers', async () => {
+    // The service is no longer asked whether it works again after the faults above.
+    await world.restart();
+    upstream.requests.length = 0;
     const answer = await world.use('webhook list', {}, { in: orchid.lobby });
     expect(textOf(answer)).toMatch(/bot’s own notification project.*`\/setup project`/);
     expect(upstream.requests).toEqual([]);
   });
 
   it('shows who can turn the notification service on', async () => {
-    world.services.projects = world.openProjects('');
+    await world.restart({ environment: { NOTIFICATION_URL: '' } });
     expect(textOf(await world.use('webhook list'))).toMatch(/ is off.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
   });
@@ -276,7 +280,7 @@ describe('/webhook remove', () => {
     async (_name, given, sentence) => {
       const asked = await remove(A);
       removal = given;
-      if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
+      if (given === null) await world.restart({ notificationTimeoutMs: 50 });
       const done = await world.press(asked, 'webhook:confirm');
       expect(textOf(done)).toMatch(/Not removed/);
       expect(textOf(done)).toMatch(sentence);

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AppOverrides } from '../../src/app.ts';
@@ -7,11 +7,8 @@ import type { AnyCommand, InteractionContext } from '../../src/discord/command.t
 import { startGateway } from '../../src/discord/gateway.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import { makePathToken } from '../../src/receiver/paths.ts';
-import { createSeal } from '../../src/secrets.ts';
 import type { ProjectKeys } from '../../src/upstream/project-client.ts';
-import { createProjects } from '../../src/upstream/projects.ts';
-import { startPipeline } from '../pipeline/harness.ts';
+import { type Restart, startPipeline } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { createPeople } from './people.ts';
 
@@ -31,8 +28,8 @@ export const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 /** The operator's project, unless a test says otherwise. */
 const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' };
 
-/** The key that seals projects, unless a test says otherwise. */
-const SEAL_KEY = 7;
+/** A key that seals projects; the usual one is number 7. */
+export const secretsKey = (number: number): string => Buffer.alloc(32, number).toString('base64');
 
 /** What a test may put in the place of the usual. */
 interface WorldOptions {
@@ -51,28 +48,33 @@ export async function startWorld(options: WorldOptions = {}) {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   let gateway: Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
-  const connect: AppOverrides['connect'] = (usual) => {
-    gateway = startGateway(commands ? { ...usual, commands: async () => commands } : usual);
+  const connect: AppOverrides['connect'] = (given) => {
+    gateway = startGateway(commands ? { ...given, commands: async () => commands } : given);
     return gateway;
   };
-  const pipeline = await startPipeline({
-    log,
-    connect,
-    services: {
-      probeReceiver: async () => ({ status: 'reachable' as const }),
-      coolDown: { take: () => null, limited: () => undefined },
-      ...options.services,
-    },
+  const usual = {
     environment: {
       RECEIVER_TOKEN: 'receiver-token-of-the-tests',
       PUBLIC_URL: 'https://bell.example',
-      SECRETS_KEY: Buffer.alloc(32, SEAL_KEY).toString('base64'),
+      SECRETS_KEY: secretsKey(7),
       OPERATOR_GUILD_IDS: seed.harbor.id,
       NOTIFICATION_URL: service,
       NOTIFICATION_PROJECT_ID: operator.projectId,
       NOTIFICATION_API_KEY: operator.apiKey,
       NOTIFICATION_API_SECRET: operator.apiSecret,
       ...options.environment,
+    },
+    // Any machine may be slow.
+    notificationTimeoutMs: 60_000,
+  };
+  const pipeline = await startPipeline({
+    ...usual,
+    log,
+    connect,
+    services: {
+      probeReceiver: async () => ({ status: 'reachable' as const }),
+      coolDown: { take: () => null, limited: () => undefined },
+      ...options.services,
     },
   });
   const { discord, clock } = pipeline;
@@ -83,6 +85,11 @@ export async function startWorld(options: WorldOptions = {}) {
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some((list) => list.commands.length > 0),
   );
+
+  async function restart(changed?: Restart): Promise<void> {
+    await pipeline.restart(changed);
+    await expect.poll(() => gateway.state(), { timeout: 60_000, message: 'the gateway’s state' }).toBe('ready');
+  }
 
   return {
     ...createPeople(discord),
@@ -96,20 +103,6 @@ export async function startWorld(options: WorldOptions = {}) {
     },
     clock,
     logged,
-    /** The projects as after a start with another service, another key, or less patience with the service. */
-    openProjects: (url: string | undefined = options.service, sealKey = SEAL_KEY, timeoutMs = 60_000) =>
-      createProjects({
-        store: pipeline.store,
-        seal: createSeal([Buffer.alloc(32, sealKey)]),
-        url,
-        operator,
-        operatorGuildIds: [seed.harbor.id],
-        now: clock.now.bind(clock),
-        newToken: makePathToken,
-        onTokens: services().receiver.refresh,
-        timeoutMs,
-      }),
-
     /** Puts a subscription into the database, past the command. */
     async subscribe(wish: Partial<NewSubscription> = {}) {
       const outcome = await pipeline.store.subscriptions.add(
@@ -154,10 +147,10 @@ export async function startWorld(options: WorldOptions = {}) {
       }
     },
 
-    /** Stops the bot and starts it again over the same database. */
-    async restart() {
-      await pipeline.restart();
-      await expect.poll(() => gateway.state(), { timeout: 60_000, message: 'the gateway’s state' }).toBe('ready');
+    /** Starts the bot again over the same database; with other settings until the test ends. */
+    async restart(changed?: Restart): Promise<void> {
+      await restart(changed);
+      if (changed) onTestFinished(() => restart(usual));
     },
     close: () => pipeline.close(),
   };

@@ -72,13 +72,14 @@ export interface Pipeline {
   alerts(channelId: string): { title: string; text: string }[];
   /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
   numbers(channelId: string): string[];
-  restart(): Promise<void>;
+  /** Starts the bot again over the same file, with what differs from the last start. */
+  restart(changed?: Restart): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface PipelineOptions
   extends DiscordOptions,
-    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed'> {
+    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed' | 'notificationTimeoutMs'> {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
@@ -89,11 +90,15 @@ export interface PipelineOptions
   environment?: Record<string, string>;
 }
 
+/** What a restart may change. */
+export type Restart = Pick<PipelineOptions, 'environment' | 'notificationTimeoutMs'>;
+
 /** Starts the bot over a stand-in for Discord; what is started ends in the opposite order, also when a start fails. */
 export async function startPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
-  environment = {},
+  environment,
+  notificationTimeoutMs,
   openStore: open,
   connect = noGateway,
   log = testLog(),
@@ -108,9 +113,13 @@ export async function startPipeline({
   const machine = createMachine(clock);
   const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
   const connection = createConnection(discord);
+  const next: Required<Pick<Restart, 'environment'>> & Restart = {
+    environment: { ...environment },
+    ...(notificationTimeoutMs !== undefined && { notificationTimeoutMs }),
+  };
   const start = async () => {
     const opened = await (open ?? openFile)();
-    return startApp(configOf(discord, file, environment), {
+    return startApp(configOf(discord, file, next.environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,
       elapsed: elapsed ?? clock.now.bind(clock),
@@ -120,6 +129,7 @@ export async function startPipeline({
       connect,
       ...(renderers && { renderers }),
       ...(services && { services }),
+      ...(next.notificationTimeoutMs !== undefined && { notificationTimeoutMs: next.notificationTimeoutMs }),
     });
   };
   const bot = stack.adopt(await startBot(start, clock), (it) => it.stop());
@@ -158,7 +168,12 @@ export async function startPipeline({
     alerts,
     numbers: (channelId) =>
       alerts(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
-    restart: bot.restart,
+    restart(changed = {}) {
+      const { environment: variables, ...rest } = changed;
+      Object.assign(next.environment, variables);
+      Object.assign(next, rest);
+      return bot.restart();
+    },
     close: () => ends.disposeAsync(),
   };
 }
