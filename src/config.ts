@@ -1,128 +1,30 @@
-import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import {
+  count,
+  credential,
+  discordUrl,
+  given,
+  host,
+  ids,
+  keys,
+  list,
+  oneOf,
+  openUrl,
+  optional,
+  port,
+  publicUrl,
+  ROLES,
+  roles,
+  signingSecrets,
+  url,
+  withDefault,
+} from './config/values.ts';
 import { editDistance } from './domain/edit-distance.ts';
 import type { QuotaLimits } from './domain/quota.ts';
-import { SIGNING_SECRET } from './domain/signing.ts';
 import { ConfigError, UserError } from './errors.ts';
 
-/** IPs and CIDR ranges, as text and as a list to check against. */
-export interface AddressList {
-  entries: string[];
-  has(ip: string): boolean;
-}
-
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
-
-/** Blanks around a value are never intended. */
-const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
-const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
-const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
-  z.preprocess((value) => given(value) ?? fallback, type);
-const oneOf = <const T extends readonly string[]>(values: T, expected: string) => z.enum(values, { error: expected });
-
-const port = z
-  .string()
-  .regex(/^\d+$/, 'must be a port number from 0 to 65535')
-  .transform(Number)
-  .refine((value) => value <= 65535, 'must be a port number from 0 to 65535');
-const urlLike = (example: string) =>
-  z
-    .string()
-    // Paths are appended to it, which does not work after a `?` or `#`.
-    .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `must be a URL like ${example}`)
-    .transform((value) => value.replace(/\/+$/, ''));
-/** A password in it would not be sent, but would be shown in links. */
-const openUrl = (example: string) =>
-  urlLike(example).refine(
-    (value) => !/\/\/[^/]*@/.test(value),
-    `must not contain a user name or password; use a URL like ${example}`,
-  );
-const url = openUrl('https://service.example/v0');
-const publicUrl = openUrl('https://bot.example').refine(
-  (value) => !/\/hooks(\/|$)/.test(value),
-  'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
-);
-/** The library appends the version, so a version in this value would break every request. */
-const discordUrl = openUrl('https://discord.com/api').refine(
-  (value) => !/\/api\/v\d+$/.test(value),
-  'must not contain the version; use a URL like https://discord.com/api',
-);
-/** Sent as a header: any other character would make every request fail. */
-const credential = (expected: string) =>
-  z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
-const count = (least: 0 | 1) =>
-  z
-    .string()
-    .regex(least === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${least} to 999999999`)
-    .transform(Number);
-const ids = z
-  .string()
-  .transform(split)
-  .refine(
-    (list) => list.every((id) => /^\d{1,20}$/.test(id)),
-    'must be server IDs like 112233445566778899, separated by commas',
-  );
-const list = z.string().transform((value, context): AddressList => {
-  const entries = split(value);
-  const blocks = new BlockList();
-  for (const entry of entries) {
-    if (add(blocks, entry)) continue;
-    const message = `"${entry.slice(0, 60)}" is not an IP address or a CIDR range like 203.0.113.0/24`;
-    context.addIssue({ code: 'custom', message });
-  }
-  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
-});
-const keys = z
-  .string()
-  .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
-  .refine(
-    (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
-    'must be 32 bytes in base64 (openssl rand -base64 32); to change the key, set the new key, a comma and the old key',
-  );
-
-const signingSecrets = z
-  .string()
-  .transform(split)
-  .refine(
-    (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every((secret) => SIGNING_SECRET.test(secret)),
-    'must be whsec_ and the base64 of 24 to 64 bytes (echo whsec_$(openssl rand -base64 32)); two, separated by a comma, while you change it',
-  );
-
-/** Also accepts an IPv6 address in its URL form. */
-const host = z.string().transform((value) => value.replace(/^\[(.*)\]$/, '$1'));
-
-function split(value: string): string[] {
-  return value
-    .split(/[\s,]+/)
-    .map((entry) => entry.trim())
-    .filter(Boolean);
-}
-
-/** Adds an IP or a range; false when it is invalid. */
-function add(blocks: BlockList, entry: string): boolean {
-  const [ip = '', bits, ...rest] = entry.split('/');
-  const family = isIP(ip);
-  if (family === 0 || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return false;
-  const type = family === 6 ? 'ipv6' : 'ipv4';
-  try {
-    if (bits === undefined) blocks.addAddress(ip, type);
-    else blocks.addSubnet(ip, Number(bits), type);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const ROLES = ['receive', 'work'] as const;
-const roles = z
-  .string()
-  .transform(split)
-  .refine(
-    (list): list is (typeof ROLES)[number][] =>
-      list.length > 0 && list.every((role) => (ROLES as readonly string[]).includes(role)),
-    'must be receive, work, or both: receive,work',
-  );
 
 /** Whether a database's URL is that of a Postgres. */
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);

@@ -1,0 +1,135 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { SIGNING_SECRET } from '../domain/signing.ts';
+
+/** What the values of variables may be: each kind checks its text and says what a right value looks like. */
+
+/** IPs and CIDR ranges, as text and as a list to check against. */
+export interface AddressList {
+  entries: string[];
+  has(ip: string): boolean;
+}
+
+/** Blanks around a value are never intended. */
+export const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
+/** A variable that may be missing. */
+export const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
+/** A variable with a value for when it is missing. */
+export const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
+  z.preprocess((value) => given(value) ?? fallback, type);
+/** One of these texts. */
+export const oneOf = <const T extends readonly string[]>(values: T, expected: string) =>
+  z.enum(values, { error: expected });
+
+/** A port; 0: any free one. */
+export const port = z
+  .string()
+  .regex(/^\d+$/, 'must be a port number from 0 to 65535')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'must be a port number from 0 to 65535');
+const urlLike = (example: string) =>
+  z
+    .string()
+    // Paths are appended to it, which does not work after a `?` or `#`.
+    .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `must be a URL like ${example}`)
+    .transform((value) => value.replace(/\/+$/, ''));
+/** A URL. A password in it would not be sent, but would be shown in links. */
+export const openUrl = (example: string) =>
+  urlLike(example).refine(
+    (value) => !/\/\/[^/]*@/.test(value),
+    `must not contain a user name or password; use a URL like ${example}`,
+  );
+/** The root of a service. */
+export const url = openUrl('https://service.example/v0');
+/** The root under which the receiver is reached from outside. */
+export const publicUrl = openUrl('https://bot.example').refine(
+  (value) => !/\/hooks(\/|$)/.test(value),
+  'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
+);
+/** The library appends the version, so a version in this value would break every request. */
+export const discordUrl = openUrl('https://discord.com/api').refine(
+  (value) => !/\/api\/v\d+$/.test(value),
+  'must not contain the version; use a URL like https://discord.com/api',
+);
+/** Sent as a header: any other character would make every request fail. */
+export const credential = (expected: string) =>
+  z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
+/** A whole number. */
+export const count = (least: 0 | 1) =>
+  z
+    .string()
+    .regex(least === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${least} to 999999999`)
+    .transform(Number);
+/** Server IDs, separated by commas. */
+export const ids = z
+  .string()
+  .transform(split)
+  .refine(
+    (list) => list.every((id) => /^\d{1,20}$/.test(id)),
+    'must be server IDs like 112233445566778899, separated by commas',
+  );
+/** IPs and CIDR ranges, separated by commas. */
+export const list = z.string().transform((value, context): AddressList => {
+  const entries = split(value);
+  const blocks = new BlockList();
+  for (const entry of entries) {
+    if (add(blocks, entry)) continue;
+    const message = `"${entry.slice(0, 60)}" is not an IP address or a CIDR range like 203.0.113.0/24`;
+    context.addIssue({ code: 'custom', message });
+  }
+  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
+});
+/** Keys that seal projects, the present one first. */
+export const keys = z
+  .string()
+  .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
+  .refine(
+    (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
+    'must be 32 bytes in base64 (openssl rand -base64 32); to change the key, set the new key, a comma and the old key',
+  );
+
+/** One secret that signs deliveries, or two while it is changed. */
+export const signingSecrets = z
+  .string()
+  .transform(split)
+  .refine(
+    (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every((secret) => SIGNING_SECRET.test(secret)),
+    'must be whsec_ and the base64 of 24 to 64 bytes (echo whsec_$(openssl rand -base64 32)); two, separated by a comma, while you change it',
+  );
+
+/** Also accepts an IPv6 address in its URL form. */
+export const host = z.string().transform((value) => value.replace(/^\[(.*)\]$/, '$1'));
+
+function split(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+}
+
+/** Adds an IP or a range; false when it is invalid. */
+function add(blocks: BlockList, entry: string): boolean {
+  const [ip = '', bits, ...rest] = entry.split('/');
+  const family = isIP(ip);
+  if (family === 0 || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return false;
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  try {
+    if (bits === undefined) blocks.addAddress(ip, type);
+    else blocks.addSubnet(ip, Number(bits), type);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a process can do. */
+export const ROLES = ['receive', 'work'] as const;
+/** What a process does. */
+export const roles = z
+  .string()
+  .transform(split)
+  .refine(
+    (list): list is (typeof ROLES)[number][] =>
+      list.length > 0 && list.every((role) => (ROLES as readonly string[]).includes(role)),
+    'must be receive, work, or both: receive,work',
+  );
