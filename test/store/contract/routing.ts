@@ -77,6 +77,18 @@ export function routingContract(open: OpenEmpty): void {
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ lastEventAt: NOW + HOUR });
     });
 
+    it('knows the time zones of the guilds whose alerts may be held', async () => {
+      const store = await open();
+      await subscribe(store, { quiet: '22:00-07:00' });
+      await subscribe(store, { guildId: '2000', channelId: '2001', digest: 'hourly' });
+      await subscribe(store, { guildId: '3000', channelId: '3001' });
+      for (const guildId of [GUILD, '2000', '3000'])
+        await store.guilds.changeSettings(guildId, { timezone: 'Asia/Tokyo' });
+      const { timezones } = await contextOf(store, 1);
+      const known = [GUILD, '2000'].map((guildId) => ({ guildId, timezone: 'Asia/Tokyo' }));
+      expect(timezones.toSorted((one, other) => Number(one.guildId) - Number(other.guildId))).toEqual(known);
+    });
+
     it('knows a counterparty for 30 days', async () => {
       const store = await open();
       await subscribe(store);
