@@ -1,5 +1,4 @@
-/** Most alerts in one message, unless they belong to one transaction. */
-export const MAX_ALERTS = 10;
+import { MAX_ALERTS } from '../domain/batch.ts';
 
 /** How a channel's next message is made while an alert is searched for that Discord refuses or that cannot be rendered. */
 export interface Search {

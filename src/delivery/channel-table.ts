@@ -1,4 +1,5 @@
-import { MAX_ALERTS, NO_SEARCH, type Search } from './bisect.ts';
+import { MAX_ALERTS } from '../domain/batch.ts';
+import { NO_SEARCH, type Search } from './bisect.ts';
 import type { Waiting } from './priority.ts';
 
 /** A channel that has something to send, now or later. Only the scheduler changes it. */

@@ -2,22 +2,19 @@ import type { Alert } from '../domain/alert.ts';
 import {
   type DueAlerts,
   type Joinable,
+  MAX_ALERTS,
   type NewBatch,
   type Original,
   type ShownDeliveries,
   shownDeliveries,
 } from '../domain/batch.ts';
-import { BACKLOG_TRANSACTIONS } from '../domain/burst.ts';
-import { MINUTE } from '../domain/clock.ts';
+import { digestReason } from '../domain/burst.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
-import { MAX_ALERTS, type Search } from './bisect.ts';
 import type { Channel } from './channel-table.ts';
 
-/** A backlog that is older and fills more than a message becomes a digest. */
-const BACKLOG_AGE_MS = 30 * MINUTE;
 /** Most alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;
 /** Alerts that are read at once, so that neither the store nor the event loop is blocked. */
@@ -83,7 +80,8 @@ export async function compose(
     const [first] = alerts;
     return message('create', null, [first!], renderers.renderPlain(first!, reference));
   }
-  const reason = digestReason(search, due, now);
+  // While an alert is searched for that Discord refuses, there is no digest.
+  const reason = search.limit < MAX_ALERTS ? null : digestReason(due, now);
   if (reason) {
     const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
     const all = await everyDueAlert(store, channelId, hold, now);
@@ -115,20 +113,6 @@ export async function alertsOf(
     all.push(...(await store.outbox.alerts(ids.slice(from, from + PAGE))));
   }
   return all.length === 0 || all.length < ids.length ? null : all;
-}
-
-/** Why these alerts become a digest; null: they do not, as always while an alert is searched for. */
-function digestReason(
-  { limit }: Search,
-  { waiting, transactions, oldest, reason }: DueAlerts,
-  now: number,
-): DigestReason | null {
-  // A single one shows more on its own.
-  if (limit < MAX_ALERTS || waiting === 1) return null;
-  if (reason) return reason;
-  // A transaction is one story, however many transfers it has.
-  const isOld = now - oldest > BACKLOG_AGE_MS && transactions > MAX_ALERTS;
-  return transactions > BACKLOG_TRANSACTIONS || isOld ? 'backlog' : null;
 }
 
 /**

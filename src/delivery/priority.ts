@@ -1,5 +1,5 @@
+import { MAX_ALERTS } from '../domain/batch.ts';
 import { SECOND } from '../domain/clock.ts';
-import { MAX_ALERTS } from './bisect.ts';
 import { createEventRate } from './event-rate.ts';
 import { createFairShare } from './fair-share.ts';
 import { PER_SECOND, type SlotPolicy } from './request-window.ts';

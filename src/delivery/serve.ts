@@ -1,8 +1,7 @@
-import type { Batch, NextMessage } from '../domain/batch.ts';
+import { type Batch, MAX_ALERTS, type NextMessage } from '../domain/batch.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import type { createOutcomes } from './apply-outcome.ts';
-import { MAX_ALERTS } from './bisect.ts';
 import type { Channel } from './channel-table.ts';
 import { FIRST_RETRY_MS } from './decide.ts';
 import type { Membership } from './membership.ts';

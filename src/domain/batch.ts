@@ -1,6 +1,10 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import { MINUTE } from './clock.ts';
-import type { DigestReason } from './schedule.ts';
+import type { DigestReason, Hold } from './schedule.ts';
+
+/** Most alerts in one message, unless they belong to one transaction. */
+export const MAX_ALERTS = 10;
+
 import type { Transfer } from './transfer.ts';
 
 /** A message's channel and reference. */
@@ -32,8 +36,8 @@ export interface DueAlerts {
   oldest: number;
   /** How many transactions they belong to; counted up to one more than a backlog needs. */
   transactions: number;
-  /** Why they become a digest; null: they are posted one by one. */
-  reason: DigestReason | null;
+  /** Why they were collected for a digest; null: they were not. */
+  reason: Hold | 'burst' | null;
 }
 
 /** What every frozen message has. */

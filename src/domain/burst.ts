@@ -1,8 +1,11 @@
+import { type DueAlerts, MAX_ALERTS } from './batch.ts';
 import { MINUTE } from './clock.ts';
 import type { DigestReason, Hold } from './schedule.ts';
 
 /** More waiting transactions in a channel become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;
+/** An older backlog becomes one as soon as it fills more than a message. */
+const BACKLOG_AGE_MS = 30 * MINUTE;
 
 /** With more alerts within the window, a channel gets digests. */
 export const BURST_ALERTS = 60;
@@ -30,17 +33,30 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
 }
 
 /**
- * Why a channel's due alerts are posted now as a digest (null: one by one). `later`: those of a burst are collected until
+ * Why a channel's due alerts were collected for a digest (null: they were not). `later`: those of a burst still are, until
  * `gatheredUntil`. `hold`: why the alerts waited.
  */
-export function digestReason(
+export function collectedFor(
   hold: Hold | null,
   gatheredUntil: number | null,
   now: number,
-): DigestReason | null | 'later' {
+): DueAlerts['reason'] | 'later' {
   if (hold !== null) return hold;
   if (gatheredUntil === null) return null;
   return gatheredUntil <= now ? 'burst' : 'later';
+}
+
+/** Why due alerts become a digest: they were collected for one, or there are too many. Null: they are posted one by one. */
+export function digestReason(
+  { waiting, transactions, oldest, reason }: Omit<DueAlerts, 'alerts'>,
+  now: number,
+): DigestReason | null {
+  // A single one shows more on its own.
+  if (waiting === 1) return null;
+  if (reason) return reason;
+  // A transaction is one story, however many transfers it has.
+  const isOld = now - oldest > BACKLOG_AGE_MS && transactions > MAX_ALERTS;
+  return transactions > BACKLOG_TRANSACTIONS || isOld ? 'backlog' : null;
 }
 
 /** When a channel's next alerts are due; null: none wait. `heldUntil`: when the first held one is. */

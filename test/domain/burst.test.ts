@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { burstUntil, digestReason, nextDueAt } from '../../src/domain/burst.ts';
+import { burstUntil, collectedFor, digestReason, nextDueAt } from '../../src/domain/burst.ts';
 
 it('starts digests with more than 60 alerts, ten seconds after the last, until a minute without any', () => {
   const after = (lines: number, now: number) => burstUntil({ alerts: lines, digests: 0, lastAt: 1_000 }, now);
@@ -16,9 +16,9 @@ it('doubles the time between the digests of a burst up to fifty seconds', () => 
 });
 
 it('posts held alerts as their digest, others at once, and those of a burst when it has been collected', () => {
-  expect(digestReason('daily', null, 5)).toBe('daily');
-  expect(digestReason(null, null, 5)).toBeNull();
-  expect([4, 5, 6].map((gatheredUntil) => digestReason(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
+  expect(collectedFor('daily', null, 5)).toBe('daily');
+  expect(collectedFor(null, null, 5)).toBeNull();
+  expect([4, 5, 6].map((gatheredUntil) => collectedFor(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
 });
 
 it('waits for the end of a burst or for the first held alert, whichever comes first', () => {
@@ -29,4 +29,15 @@ it('waits for the end of a burst or for the first held alert, whichever comes fi
     5,
     7,
   ]);
+});
+
+it('makes a digest of what was collected, of a backlog, and of an old one that fills more than a message', () => {
+  const MINUTE = 60_000;
+  const due = { waiting: 99, transactions: 11, oldest: 0, reason: null };
+  expect(digestReason(due, 30 * MINUTE)).toBeNull();
+  expect(digestReason(due, 30 * MINUTE + 1)).toBe('backlog');
+  expect(digestReason({ ...due, transactions: 10 }, 31 * MINUTE)).toBeNull();
+  expect([50, 51].map((transactions) => digestReason({ ...due, transactions }, 0))).toEqual([null, 'backlog']);
+  expect(digestReason({ ...due, reason: 'daily' }, 0)).toBe('daily');
+  expect(digestReason({ ...due, waiting: 1, transactions: 1, reason: 'daily' }, 0)).toBeNull();
 });

@@ -6,10 +6,10 @@ import {
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
   burstUntil,
-  digestReason,
+  collectedFor,
   nextDueAt,
 } from '../../domain/burst.ts';
-import type { DigestReason, Hold } from '../../domain/schedule.ts';
+import type { Hold } from '../../domain/schedule.ts';
 import { byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';
@@ -55,7 +55,7 @@ export async function nextDue(
     now,
   );
   const gathered = due?.hold === null ? await gatheredUntil(sql, channelId, now) : null;
-  const reason = due ? digestReason(due.hold, gathered, now) : 'later';
+  const reason = due ? collectedFor(due.hold, gathered, now) : 'later';
   if (due && reason !== 'later') return takeGroup(sql, channelId, { ...options, now }, due, reason);
   const held = await sql.get<{ at: number | null }>(
     "SELECT min(due_at) AS at FROM alerts WHERE channel_id = $1 AND state = 'waiting' AND hold IS NOT NULL",
@@ -69,7 +69,7 @@ async function takeGroup(
   channelId: string,
   { limit, alone, now }: { limit: number; alone: boolean; now: number },
   { hold, waiting, oldest }: DueGroup,
-  reason: DigestReason | null,
+  reason: DueAlerts['reason'],
 ): Promise<DueAlerts> {
   const first = await readAlerts(sql, `${DUE} ORDER BY a.due_at, a.id LIMIT $4`, channelId, hold, now, limit);
   const counted = await sql.get<{ n: number }>(

@@ -7,10 +7,10 @@ import {
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
   burstUntil,
-  digestReason,
+  collectedFor,
   nextDueAt,
 } from '../../domain/burst.ts';
-import type { DigestReason, Hold } from '../../domain/schedule.ts';
+import type { Hold } from '../../domain/schedule.ts';
 import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
 import { alertReader } from './alerts.ts';
 
@@ -79,7 +79,7 @@ export function dueAlerts(db: Database) {
       { limit, alone }: { limit: number; alone: boolean },
       now: number,
     ): DueAlerts | { until: number | null; burst: boolean } {
-      const take = (of: DueGroup, reason: DigestReason | null): DueAlerts => ({
+      const take = (of: DueGroup, reason: DueAlerts['reason']): DueAlerts => ({
         alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
         waiting: of.waiting,
         oldest: of.oldest,
@@ -88,7 +88,7 @@ export function dueAlerts(db: Database) {
       });
       const due = group.get(channelId, now);
       const gathered = due?.hold === null ? gatheredUntil(channelId, now) : null;
-      const reason = due ? digestReason(due.hold, gathered, now) : 'later';
+      const reason = due ? collectedFor(due.hold, gathered, now) : 'later';
       if (due && reason !== 'later') return take(due, reason);
       return { until: nextDueAt(gathered, nextHeld.get(channelId)!.at), burst: gathered !== null };
     },

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { NO_SEARCH } from '../../src/delivery/bisect.ts';
+import { compose, type Renderers } from '../../src/delivery/compose.ts';
+import type { Store } from '../../src/store/store.ts';
+import { alertOf } from '../discord/alerts.ts';
+
+const renderers: Renderers = {
+  render: () => ({ payload: {}, used: 1 }),
+  renderPlain: () => ({}),
+  renderDigest: async () => ({ payload: {}, csv: null, used: 1 }),
+};
+
+it('makes a digest of a backlog, but none while an alert is searched for that cannot be posted', async () => {
+  const alerts = [alertOf()];
+  const store = { outbox: { due: async () => alerts } as unknown as Store['outbox'] } as Store;
+  const due = { alerts, waiting: 99, oldest: 0, transactions: 99, reason: null };
+  const kindOf = async (limit: number) => {
+    const channel = { id: '1', search: { ...NO_SEARCH, limit } };
+    return (await compose(channel, due, { renderers, store, now: 0 })).kind;
+  };
+  expect(await kindOf(NO_SEARCH.limit)).toBe('digest');
+  expect(await kindOf(NO_SEARCH.limit - 1)).toBe('create');
+});
