@@ -9,9 +9,10 @@ export async function nameLabel(
   { address, name, createdBy, at }: Label,
   limit = MOST_LABELS,
 ): Promise<{ status: 'set'; before: string | null } | LabelRefusal> {
+  // The column's collation, which a parameter does not have: the unique index compares by it.
   const there = await sql.all<{ address: AddressText; name: string }>(
     `SELECT address, name FROM labels
-     WHERE guild_id = $1 AND (address = $2 OR lower(name) = lower($3))`,
+     WHERE guild_id = $1 AND (address = $2 OR lower(name) = lower($3 COLLATE "C"))`,
     guildId,
     address,
     name,

@@ -124,6 +124,13 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
     });
 
+    it('refuses a name of other letters than English ones that another address of the guild has', async () => {
+      const { labels } = await open();
+      await labels.set(GUILD, label(1, 'ÖL'), 10);
+      const taken = { status: 'label-taken', name: 'ÖL', address: address(1) };
+      expect(await labels.set(GUILD, label(2, 'ÖL'), 10)).toEqual(taken);
+    });
+
     it('refuses a name that another address of the guild has, whatever its case, and returns that address', async () => {
       const { labels } = await open();
       await labels.set(GUILD, label(1, 'Cold'), 10);
