@@ -1,7 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { CHANNEL, GUILD, NOW, next, notice, OTHER_CHANNEL, OTHER_GUILD, post, subscribe, TAKE } from './given.ts';
+import {
+  ADA,
+  ALICE,
+  CHANNEL,
+  GUILD,
+  NOW,
+  next,
+  notice,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  post,
+  subscribe,
+  TAKE,
+} from './given.ts';
 import type { OpenEmpty } from './index.ts';
+
+/** What may be the only thing that is stored about a guild. */
+const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
+  'its settings': ({ guilds }) => guilds.changeSettings(GUILD, { language: 'de' }),
+  'its subscriptions': async (store) => {
+    await subscribe(store);
+    await subscribe(store, { channelId: OTHER_CHANNEL });
+  },
+  'its labels': ({ labels }) => labels.set(GUILD, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }),
+  'its project': ({ projects }) =>
+    projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token', ADA, NOW),
+  'its channels': ({ channels }) => channels.postNotice(notice()),
+  'its audit log': ({ audit }) =>
+    audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW }),
+  'its questions': ({ confirmations }) =>
+    confirmations.ask(
+      { guildId: GUILD, userId: ADA, action: 'webhook.remove', detail: { webhook: 'w', addresses: [] }, askedAt: NOW },
+      9,
+    ),
+};
 
 export function channelsContract(open: OpenEmpty): void {
   describe('channels', () => {
@@ -71,6 +104,21 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'unreachable', reason }]);
     });
 
+    it('closes a channel with its guild’s removal of the bot, and opens it as if nothing had failed', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await post(store, [2], { guildId: OTHER_GUILD, channelId: OTHER_CHANNEL });
+      const untouched = await head(store, OTHER_CHANNEL);
+      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked });
+      await store.channels.guildRemoved(GUILD, NOW + 1, NOW + 9);
+      const closed = { state: 'unreachable', dueAt: NOW + 9, attempts: 0, since: NOW + 1 };
+      expect(await head(store)).toEqual({ channelId: CHANNEL, guildId: GUILD, ...closed });
+      await store.channels.guildReturned(GUILD);
+      const ready = { state: 'ready', dueAt: 0, attempts: 0, since: null };
+      expect(await head(store)).toEqual({ channelId: CHANNEL, guildId: GUILD, ...ready });
+      expect(await head(store, OTHER_CHANNEL)).toEqual(untouched);
+    });
+
     it('compares the guilds of a session with the known ones', async () => {
       const store = await open();
       for (const guildId of [GUILD, OTHER_GUILD]) await store.guilds.changeSettings(guildId, { language: 'de' });
@@ -82,6 +130,39 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.erasure.removed(NOW + 5)).toEqual([]);
       expect(await sync([GUILD, OTHER_GUILD], NOW)).toEqual({ gone: [], back: [OTHER_GUILD] });
       expect(await store.erasure.removed(NOW + 9)).toEqual([]);
+    });
+
+    it('compares a session’s guilds with the known ones of its own share of the shards', async () => {
+      const store = await open();
+      // The guilds that Discord reports to the first and to the second of two shards.
+      const [even, odd, present] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
+      for (const guildId of [even, odd, present]) await store.guilds.changeSettings(guildId, { language: 'de' });
+      const sync = (guilds: string[], share: [number, number]) =>
+        store.channels.syncGuilds(new Set(guilds), share, NOW);
+      expect(await sync([present], [0, 2])).toEqual({ gone: [even], back: [] });
+      expect(await sync([], [1, 2])).toEqual({ gone: [odd], back: [] });
+      expect(await sync([odd, present], [0, 1])).toEqual({ gone: [even], back: [odd] });
+    });
+
+    it('counts a guild’s erasure from the first report of its removal, or an earlier time that is reported', async () => {
+      const { channels, erasure, guilds } = await open();
+      await guilds.changeSettings(GUILD, { language: 'de' });
+      const isRemoved = async (before: number) => (await erasure.removed(before)).includes(GUILD);
+      await channels.syncGuilds(new Set(), [0, 1], NOW);
+      expect(await channels.syncGuilds(new Set(), [0, 1], NOW + 5)).toMatchObject({ gone: [GUILD] });
+      expect([await isRemoved(NOW), await isRemoved(NOW + 1)]).toEqual([false, true]);
+      // The clock was ahead at the first report.
+      await channels.guildRemoved(GUILD, NOW - 9, NOW);
+      expect([await isRemoved(NOW - 9), await isRemoved(NOW - 8)]).toEqual([false, true]);
+      await channels.postponeErasure(OTHER_GUILD, NOW);
+      expect(await erasure.removed(NOW + 1)).toEqual([GUILD]);
+    });
+
+    it.each(Object.keys(TRACES))('knows a guild by %s alone', async (trace) => {
+      const store = await open();
+      expect(await store.channels.syncGuilds(new Set(), [0, 1], NOW)).toEqual({ gone: [], back: [] });
+      await TRACES[trace]!(store);
+      expect(await store.channels.syncGuilds(new Set(), [0, 1], NOW)).toEqual({ gone: [GUILD], back: [] });
     });
   });
 }

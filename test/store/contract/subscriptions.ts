@@ -8,12 +8,14 @@ import {
   BOB,
   CHANNEL,
   GUILD,
+  keyOf,
   NOW,
   newSubscription,
   OTHER_CHANNEL,
   OTHER_GUILD,
   subscribe,
   TREASURY,
+  transfer,
   USDC,
 } from './given.ts';
 import type { OpenEmpty } from './index.ts';
@@ -124,6 +126,8 @@ export function subscriptionsContract(open: OpenEmpty): void {
       const moved = await store.subscriptions.change(GUILD, other.id, { channelId: CHANNEL });
       expect(moved).toMatchObject({ status: 'exists', subscription: { id } });
       expect(await store.subscriptions.get(GUILD, other.id)).toMatchObject({ channelId: OTHER_CHANNEL });
+      const free = await store.subscriptions.change(GUILD, other.id, { channelId: '1009' });
+      expect(free).toMatchObject({ status: 'changed', subscription: { channelId: '1009' } });
     });
 
     it('mutes and unmutes several subscriptions and returns how many', async () => {
@@ -143,13 +147,29 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect((await subscribe(store)).id).toBeGreaterThan(id);
     });
 
-    it('finds who watches an address in every guild', async () => {
+    it('finds who watches an address in every guild, with everything that the router decides by', async () => {
       const store = await open();
-      const first = await subscribe(store);
+      const filters = { ...DEFAULT_FILTERS, zero: true };
+      const wanted = { direction: 'incoming', kind: 'erc20', minimum: '5', token: USDC, filters } as const;
+      const choices = { ...wanted, digest: 'hourly', quiet: '22:00-07:00' } as const;
+      const first = await subscribe(store, choices);
       const second = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
       await subscribe(store, { address: ALICE });
-      const ids = (await store.subscriptions.watching([TREASURY])).map(({ id }) => id);
-      expect(ids.sort()).toEqual([first.id, second.id]);
+      await store.subscriptions.change(GUILD, first.id, { paused: true, mutedUntil: NOW });
+      const found = (await store.subscriptions.watching([TREASURY])).sort((a, b) => a.id - b.id);
+      expect(found.map(({ id }) => id)).toEqual([first.id, second.id]);
+      const { direction, kind, minimum, token, digest, quiet } = DEFAULT_CHOICES;
+      const defaults = { direction, kind, minimum, token, digest, quiet, filters: DEFAULT_FILTERS };
+      const common = { ...defaults, address: TREASURY, paused: false, mutedUntil: null };
+      const keys = { transferKey: keyOf(1), deliveryKey: keyOf(1) };
+      const { watched } = await store.routing.context(
+        [{ ...keys, scope: 0, at: NOW, transfer: transfer(1, { from: null }) }],
+        NOW,
+      );
+      expect(watched[0]!.watchers.toSorted((a, b) => a.id - b.id)).toEqual([
+        { ...common, ...choices, id: first.id, guildId: GUILD, channelId: CHANNEL, paused: true, mutedUntil: NOW },
+        { ...common, id: second.id, guildId: OTHER_GUILD, channelId: '9' },
+      ]);
       expect(await store.subscriptions.watching([])).toEqual([]);
     });
 
