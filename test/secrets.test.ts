@@ -10,7 +10,7 @@ const [old, present, foreign] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) 
 it('opens a seal only with its key, for its purpose, and unchanged', () => {
   const seal = createSeal([present]);
   const sealed = seal.seal('very secret', 'guild 1');
-  expect(Buffer.from(sealed).includes('very secret')).toBe(false);
+  expect(Buffer.from(sealed).toString('latin1')).not.toContain('very secret');
   expect(seal.open(sealed, 'guild 1')).toEqual({ text: 'very secret', stale: false });
   expect(seal.open(sealed, 'guild 2')).toBeNull();
   expect(createSeal([foreign]).open(sealed, 'guild 1')).toBeNull();

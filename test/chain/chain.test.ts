@@ -114,7 +114,7 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
   it('moves several NFTs in one transaction for a sweep', async () => {
     const moved = await transfersOf(await chain.sweep({ from: 'Market', to: 'Treasury', count: 15 }));
     expect(new Set(moved.map((transfer) => 'tokenId' in transfer && transfer.tokenId)).size).toBe(15);
-    expect(moved.every(({ from, to }) => from === 'Market' && to === 'Treasury')).toBe(true);
+    for (const transfer of moved) expect(transfer).toMatchObject({ from: 'Market', to: 'Treasury' });
   });
 
   it('sends two equal transfers in one transaction for twins', async () => {

@@ -11,7 +11,7 @@ afterAll(() => world.close());
 describe('/help', () => {
   it('lists every command and no other', async () => {
     const answer = await world.use('help', {}, { as: seed.mia });
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     const reported = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);
     const known = commands.flatMap((command) => {
       if ('kind' in command) return [];

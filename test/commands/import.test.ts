@@ -83,7 +83,7 @@ describe('/subscription export and import', () => {
     for (const one of await all()) await world.store.subscriptions.remove(harbor.id, one.id);
     for (const address of [lower(A), lower(B)]) await world.store.labels.remove(harbor.id, address);
     const asked = await bring(file);
-    expect(isPrivate(asked)).toBe(true);
+    expect(asked).toSatisfy(isPrivate);
     expect(textOf(asked)).toMatch(
       /2 subscriptions to add[\s\S]*`=Treasury, "main"`\*\* `0x[0-9a-fA-F]{40}` → <#\d+>[\s\S]*1 label to set[\s\S]*Payroll.*`\*\* `0x[0-9a-fA-F]{40}`/,
     );

@@ -16,7 +16,7 @@ const labels = async () => (await world.store.labels.list(HARBOR)).map(({ addres
 
 it('names and renames an address, and records who did it', async () => {
   const named = await set(A, '  Payroll\u200b (July) ');
-  expect(isPrivate(named)).toBe(true);
+  expect(named).toSatisfy(isPrivate);
   expect(textOf(named)).toMatch(/Payroll \(July\)[\s\S]*0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430/);
   expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/It was called \*\*Payroll \(July\)\*\* before/);
   expect(await labels()).toEqual([[A.toLowerCase(), 'Payroll']]);

@@ -107,14 +107,14 @@ describe('/provider search', () => {
     directory(providers(12));
     const first = await world.use('provider search', { category: 'apis', search: '100%: x' });
     expect(textOf(first)).toContain('12 providers · page 1 of 3');
-    expect(buttonsOf(first).every((id) => id.length <= 100)).toBe(true);
+    expect(buttonsOf(first).filter((id) => id.length > 100)).toEqual([]);
     await world.restart();
     world.services.discovery = discovery();
     const second = await world.press(first, 'provider:page:apis:1');
     expect(textOf(second)).toContain('`Provider 6`');
     expect(new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams.get('search')).toBe('100%: x');
     const copy = await world.press(second, 'provider:page:apis:2', { as: seed.mia });
-    expect(isPrivate(copy)).toBe(true);
+    expect(copy).toSatisfy(isPrivate);
     expect(textOf(copy)).toContain('`Provider 11`');
     expect(copy.reply!.id).not.toBe(first.reply!.id);
     expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toMatch(
@@ -193,7 +193,7 @@ describe('/provider search', () => {
     const outside = text.replace(/`[^`]*`/g, '');
     expect(outside).not.toMatch(/everyone|evil|<@|\]\(/);
     expect(text).not.toContain('\u202e');
-    expect(answer.reply!.message.mention_everyone).toBe(false);
+    expect(answer.reply!.message).toHaveProperty('mention_everyone', false);
   });
 
   it('shows providers with endless links without blocking', () => {
@@ -219,7 +219,7 @@ describe('/provider search', () => {
     directory([]);
     const refused = await world.use('provider search', { category: 'apiz' });
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`.*Did you mean `apis`\?/);
-    expect(isPrivate(refused)).toBe(true);
+    expect(refused).toSatisfy(isPrivate);
     world.services.discovery = null;
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);
   });

@@ -33,7 +33,7 @@ describe('the manager role', () => {
   it('shows the manager role the project without its receiver URL, and refuses changes', async () => {
     const panelFor = async (who: object) => world.press(await world.use('setup check', {}, who), 'setup:receiver', who);
     const shown = await panelFor(max);
-    expect(isPrivate(shown)).toBe(true);
+    expect(shown).toSatisfy(isPrivate);
     expect(textOf(shown)).toContain('/hooks/');
     const hidden = await panelFor(noa);
     expect(JSON.stringify(hidden)).not.toContain('/hooks/');
@@ -129,7 +129,7 @@ describe('/setup audit', () => {
     }
     const here = { in: orchid.lobby };
     const first = await world.use('setup audit', {}, here);
-    expect(isPrivate(first)).toBe(true);
+    expect(first).toSatisfy(isPrivate);
     const text = textOf(first);
     expect(text).toMatch(/^\d+ changes/);
     expect(text).toContain('`unheard of`');

@@ -19,7 +19,7 @@ const count = async () => (await world.store.subscriptions.list(orchid.id)).leng
 it('shows what is stored about a server, erases it on the button, and reports what it erased', async () => {
   await world.subscribe();
   const asked = await world.use('setup forget', {}, HERE);
-  expect(isPrivate(asked)).toBe(true);
+  expect(asked).toSatisfy(isPrivate);
   expect(textOf(asked)).toMatch(
     /can’t be undone[\s\S]*• 1 subscription\n• 1 record of who changed what\n• the notification project/,
   );

@@ -54,7 +54,7 @@ describe('/setup project', () => {
     const opened = await world.use('setup project', {}, HERE);
     expect(opened.modal).toMatchObject({ title: 'Your notification project' });
     const saved = await world.fill(opened, KEYS, HERE);
-    expect(isPrivate(saved)).toBe(true);
+    expect(saved).toSatisfy(isPrivate);
     expect(upstream.requests.slice(0, 1)).toMatchObject([
       { url: `/webhooks/${KEYS.projectId}?apiKey=${KEYS.apiKey}`, headers: { 'api-secret': KEYS.apiSecret } },
     ]);
@@ -244,7 +244,7 @@ describe('the receiver URL', () => {
 
   it('shows the operator’s receiver URL only in the operator’s servers, and refuses a change when the environment sets it', async () => {
     const shown = await world.press(await world.use('webhook list'), 'setup:receiver');
-    expect(isPrivate(shown)).toBe(true);
+    expect(shown).toSatisfy(isPrivate);
     expect(textOf(shown)).toContain(RECEIVER_URL);
     expect(textOf(shown)).toContain('`RECEIVER_TOKEN`');
     expect(buttonsOf(shown)).toEqual(['webhook:create']);

@@ -65,7 +65,7 @@ async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
 describe('/setup server', () => {
   it('saves the given settings, keeps the others, and shows all of them', async () => {
     const first = await world.use('setup server', { channel: harbor.whales, manager: harbor.watchers });
-    expect(isPrivate(first)).toBe(true);
+    expect(first).toSatisfy(isPrivate);
     expect(textOf(first)).toContain(`<#${harbor.whales}>`);
     await world.use('setup server', { timezone: 'europe/lisbon', style: 'full', language: 'de' });
     expect(await world.store.guilds.settings(harbor.id)).toEqual({
@@ -436,7 +436,7 @@ describe('/status', () => {
       of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
     const answer = await world.use('status');
     const text = textOf(answer);
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     expect(text).toMatch(/Last event\n<t:\d+:R>/);
     expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them held for a digest');
     expect(text).toContain('Failed to send\n1 alert\n');

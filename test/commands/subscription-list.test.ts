@@ -22,7 +22,7 @@ describe('/subscription list', () => {
     await world.recordActivity(paused.id, { lastEventAt: world.clock.now() - 1000 });
     const answer = await world.use('subscription list', {}, { as: seed.mia });
     const text = textOf(answer);
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     expect(text).toContain('2 subscriptions');
     expect(text).toMatch(
       new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event since it was added`),
@@ -157,7 +157,7 @@ describe('the manager role', () => {
     // Nor by the number of one that it saw once.
     const shown = await world.post(`subscription:drop:${hidden.id}`);
     expect(textOf(await world.press(shown, 'subscription:drop', noa))).toMatch(/no longer|already/);
-    expect(await world.store.subscriptions.get(harbor.id, hidden.id)).not.toBeNull();
+    expect(await world.store.subscriptions.get(harbor.id, hidden.id)).toMatchObject({ id: hidden.id });
     // Nor by an address that looks like one that is watched there.
     const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
     expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Look-alike/);

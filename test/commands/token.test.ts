@@ -70,7 +70,7 @@ describe('/token', () => {
     upstream.set(() => frame(RECORD));
     const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
     const text = textOf(answer);
-    expect(isPrivate(answer)).toBe(false);
+    expect(answer).not.toSatisfy(isPrivate);
     for (const part of [
       'GoodDollar G$',
       TOKEN,
@@ -153,7 +153,7 @@ describe('/token', () => {
     if (given === null) world.services.explorer = explorer(50);
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toMatch(sentence);
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     expect(JSON.stringify(answer)).not.toContain('query-key');
   });
 
@@ -208,7 +208,7 @@ describe('/token', () => {
     );
     expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toEqual([]);
     const done = await world.press(shown, 'token:watch', { as: seed.max, in: harbor.general });
-    expect(isPrivate(done)).toBe(true);
+    expect(done).toSatisfy(isPrivate);
     expect(textOf(done)).toContain('Watching');
     expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toMatchObject([
       { channelId: harbor.general, createdBy: seed.max },

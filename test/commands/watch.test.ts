@@ -34,7 +34,7 @@ describe('watching the addresses in a message', () => {
     const asked = await on(
       `Pay ${A} and ${B.toLowerCase()}, (${A.toLowerCase()}) not ${TOKEN}; tx 0x${'a'.repeat(64)}, zero 0x${'0'.repeat(40)}`,
     );
-    expect(isPrivate(asked)).toBe(true);
+    expect(asked).toSatisfy(isPrivate);
     expect(menuOf(asked).options).toEqual([
       { label: A, value: A },
       { label: B, value: B, description: 'Payroll' },

@@ -55,7 +55,7 @@ describe('/webhook list', () => {
   it('lists webhooks with types, IDs and which ones point here, without other receivers’ URLs', async () => {
     const answer = await world.use('webhook list');
     const text = textOf(answer);
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     expect(text).toContain('2 webhooks');
     expect(text).toMatch(new RegExp(`✅ \`ALL\` → this bot\n-# ID \`${ID}`));
     expect(text).toMatch(/▫️ `ERC20` → `other.example`/);
@@ -173,7 +173,7 @@ describe('/webhook remove', () => {
   it('previews a removal, removes on the button, reports the exact result and records it', async () => {
     const asked = await remove(`${A},\n<${lower(B)}>; ${A}、0x12`);
     const text = textOf(asked);
-    expect(isPrivate(asked)).toBe(true);
+    expect(asked).toSatisfy(isPrivate);
     expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
     expect(text).toContain(`\`${A}\`\n\`${B}\``);
     expect(text).toMatch(/Skipped: 1 entry that is not a valid address\*\*\n`0x12`: .*40 hexadecimal/);

@@ -33,7 +33,7 @@ it('shows how a transfer arrived, which filter hid it, and a link to the message
   await pipeline.idle();
 
   const answer = await world.use('why', { transaction: `https://explorer.example/tx/${String(body.txHash)}?tab=logs` });
-  expect(isPrivate(answer)).toBe(true);
+  expect(answer).toSatisfy(isPrivate);
   const text = textOf(answer);
   const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
@@ -187,7 +187,7 @@ it('explains the message’s transaction on its button, and offers a choice if t
 
   expect(textOf(await press(reference(0)))).toContain(first);
   const several = await press(reference(2));
-  expect(isPrivate(several)).toBe(true);
+  expect(several).toSatisfy(isPrivate);
   expect(textOf(several)).toMatch(/contains 2 transactions/);
   expect(textOf(several)).not.toContain(third);
   const { id: messageId, history } = several.reply!;
@@ -220,7 +220,7 @@ it('explains an alert to everybody who sees it, limited to that message', async 
   await pipeline.idle();
   const shown = await press(reference(0), ALERTS, seed.mia);
   const text = textOf(shown);
-  expect(isPrivate(shown)).toBe(true);
+  expect(shown).toSatisfy(isPrivate);
   expect(text.split('\n')[1]).toMatch(
     /^Posted because (Treasury|Secret) \(#\d+\) watches this wallet and no filter hid it\.$/,
   );

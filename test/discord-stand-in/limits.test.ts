@@ -48,7 +48,7 @@ it('allows 50 requests per second overall, then refuses with a global limit', as
 it('sends no rate-limit headers when limits are off', async () => {
   const discord = await standIn({ limits: 'none' });
   for (let sent = 0; sent < 60; sent += 1) expect((await send(discord)).status).toBe(200);
-  expect((await send(discord)).headers.has('x-ratelimit-limit')).toBe(false);
+  expect([...(await send(discord)).headers.keys()]).not.toContain('x-ratelimit-limit');
 });
 
 it('lets discord.js stay within the limits from the headers alone', async () => {

@@ -229,11 +229,12 @@ describe('messages', () => {
       content: 'x'.repeat(5000),
       ...embed({ title: 'x'.repeat(300), color: -1 }),
     });
-    for (const path of ['content', 'embeds.0.title', 'embeds.0.color']) expect(codeAt(body.errors, path)).toBeDefined();
+    for (const path of ['content', 'embeds.0.title', 'embeds.0.color'])
+      expect(codeAt(body.errors, path), path).toEqual(expect.any(String));
   });
 
   it.each([[{}], [{ content: ' \n ' }], [{ embeds: [] }], [{ content: null, components: [] }]])(
-    'an empty message %j is refused with 50006',
+    'refuses an empty message %j with 50006',
     async (body) => {
       const discord = await standIn({ limits: 'none' });
       expect(await send(discord, body)).toMatchObject({ status: 400, body: { code: 50006 } });

@@ -62,8 +62,8 @@ const logged = (msg: string) => world.logged.filter((line) => line.msg === msg);
 
 describe('answers', () => {
   it('replies in private unless the command is public', async () => {
-    expect(isPrivate(await world.use('probe'))).toBe(true);
-    expect(isPrivate(await world.use('open'))).toBe(false);
+    expect(await world.use('probe')).toSatisfy(isPrivate);
+    expect(await world.use('open')).not.toSatisfy(isPrivate);
   });
 
   it('acknowledges an interaction before the command runs', async () => {

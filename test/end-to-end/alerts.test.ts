@@ -125,7 +125,7 @@ describe('mined transfers', () => {
       await asked.final();
     }
     expect(longest / Math.max(before, slowness())).toBeLessThan(3_000);
-    expect(mined.every((one) => linesOf(one).length === 1)).toBe(true);
+    expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
     expect(world.discord.messages(seed.harbor.alerts).length - shown).toBeLessThan(20);
   });
 });

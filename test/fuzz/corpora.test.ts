@@ -10,6 +10,7 @@ import { payment } from '../pipeline/harness.ts';
 
 const NOT_JSON = /^The body is not JSON[.:]/;
 const NOT_AN_EVENT = /^The (body is not a single JSON object|event (has no transaction hash|contains no address))/;
+const EITHER = new RegExp(`${NOT_JSON.source}|${NOT_AN_EVENT.source}`);
 
 it.each(parsing.map(({ name, input }) => [name, input]))('reads %s correctly', (name, input) => {
   const parsed = parseEvent(input);
@@ -18,7 +19,7 @@ it.each(parsing.map(({ name, input }) => [name, input]))('reads %s correctly', (
   if (input.length > 50_000 && input.startsWith('[')) expect(parsed.reason).toMatch(NOT_AN_EVENT);
   else if (name.startsWith('n_')) expect(parsed.reason).toMatch(NOT_JSON);
   else if (name.startsWith('y_')) expect(parsed.reason).toMatch(NOT_AN_EVENT);
-  else expect([NOT_JSON, NOT_AN_EVENT].some((reason) => reason.test(parsed.reason))).toBe(true);
+  else expect(parsed.reason).toMatch(EITHER);
 });
 
 it('ignores unknown fields of an event, whatever JSON they contain', () => {

@@ -72,7 +72,7 @@ it('returns 200 to every body and header at the right path, and stores each byte
   await fc.assert(
     fc.asyncProperty(bodies, headers, fc.constantFrom('POST', 'PUT', 'PATCH'), async (body, head, method) => {
       expect(await post(`/hooks/${TOKEN}`, body, head, method)).toEqual({ status: 200, text: '{"ok":true}' });
-      expect(Buffer.from(await last()).equals(body)).toBe(true);
+      expect(Buffer.from(await last()).toString('latin1')).toBe(body.toString('latin1'));
       const parsed = parseEvent(body.toString());
       if (!parsed.ok) expect(parsed.reason).toMatch(/^The (body|event) /);
     }),

@@ -49,7 +49,7 @@ describe('the reader’s language', () => {
     speak(seed.mia, 'ja');
     const answer = await world.use('help', {}, { as: seed.mia });
     const text = textOf(answer);
-    expect(isPrivate(answer)).toBe(true);
+    expect(answer).toSatisfy(isPrivate);
     expect(text).toContain(translator('ja')('help.title'));
     const { token } = wordingsOf('ja');
     expect(text).toContain(token!.description);

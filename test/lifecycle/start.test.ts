@@ -119,7 +119,7 @@ it('ends the start on a damaged database with what to restore, and leaves it unc
   expect(stderr).toMatch(
     /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
   );
-  expect(readFileSync(file).equals(bytes)).toBe(true);
+  expect(readFileSync(file).equals(bytes), 'the file is as it was').toBe(true);
 });
 
 it('ends the start on files that this user may not write or read, with what to fix', async () => {

@@ -158,7 +158,7 @@ describe('chains with peculiarities', () => {
       };
       const moves = await coinMoves(node, block(), profileOf('42161').traces);
       expect(asked).toEqual(['debug_traceBlockByNumber']);
-      expect(moves.every(({ survives }) => survives)).toBe(true);
+      expect(moves.filter(({ survives }) => !survives)).toEqual([]);
       return moves.map(({ from, to, value, path }) => [from, to, value, path]);
     };
     const [deposit, refund] = [

@@ -99,8 +99,9 @@ describe('rows', () => {
     expect(first!.get('search')).toBe('a&b c');
     expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"', 'Two'] }]);
     await client().rows(QUERY);
-    expect(asked().at(-1)!.has('search')).toBe(false);
-    expect(asked().at(-1)!.has('filters')).toBe(false);
+    const keys = [...asked().at(-1)!.keys()];
+    expect(keys).not.toContain('search');
+    expect(keys).not.toContain('filters');
   });
 
   it('makes one request for a burst of the same search, and caches the result', async () => {

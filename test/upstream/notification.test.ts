@@ -55,7 +55,7 @@ describe('webhooks', () => {
   it('reads no more webhooks than a project has, however many the response contains', async () => {
     upstream.set(() => ({ body: Array.from({ length: 100_000 }, (_, n) => ({ _id: `w${n}` })) }));
     const answer = await client().webhooks();
-    expect(answer.status === 'ok' && answer.webhooks.length).toBe(1_000);
+    expect(answer).toHaveProperty('webhooks.length', 1_000);
   });
 
   const failures: [string, Given, object][] = [
