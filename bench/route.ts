@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { systemClock } from '../src/domain/clock.ts';
 import { startRouter } from '../src/routing/route.ts';
 import type { OpenStore } from '../src/store/open-store.ts';
 import { wait } from './bot.ts';
@@ -55,7 +56,8 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
   let left = EVENTS;
   const router = startRouter({
     store,
-    now: Date.now,
+    ...systemClock,
+    elapsed: () => performance.now(),
     log: pino({ level: 'silent' }),
     ackedAt: () => null,
     operatorProject: null,

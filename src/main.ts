@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
 import { configWarnings, readConfig } from './config.ts';
+import { systemClock } from './domain/clock.ts';
 import { ConfigError, forLog } from './errors.ts';
 import { exitNow } from './exit.ts';
 import { assertLimits, readLimits } from './limits.ts';
@@ -34,10 +35,10 @@ async function main(): Promise<void> {
   };
   const onUnusable = ({ message }: Error) => {
     log.error({ reason: message }, 'the database cannot be used: returning 503, exiting in 10 s');
-    setTimeout(() => {
+    systemClock.after(FAULT_SHOWN_MS, () => {
       process.stderr.write(`Ledgerbell stopped: ${message}\n`);
       exitNow(EX_CONFIG);
-    }, FAULT_SHOWN_MS);
+    });
   };
   const starting = startApp(config, { log, onDatabase: { onLost: onDatabaseLost, onUnusable } });
 
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping');
-    setTimeout(() => exitNow(0), STOP_MS).unref();
+    systemClock.after(STOP_MS, () => exitNow(0));
     starting
       .then((app) => app.close())
       .then(

@@ -40,6 +40,20 @@ const KNOW_TABLES: Record<string, string> = {
 const TABLE_TALK =
   /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sql|sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
 
+/** Time of its own instead of the clock that is passed in. */
+const OWN_TIME = /\b(setTimeout|setInterval|Date\.now|performance\.now)\b|new Date\(\)/;
+
+/** Who may use it nevertheless, and why. */
+const KEEP_TIME: Record<string, string> = {
+  'src/domain/clock.ts': 'is the real clock',
+  'src/app.ts': 'measures the time that really passes, which its parts get as an argument',
+  'src/log.ts': 'measures at the end of the process, where no timer runs any more',
+  'src/store/sqlite/connection.ts': 'measures how long the disk takes',
+  'src/store/sqlite/tables.ts': 'measures how long a step takes, in a thread that functions do not reach',
+  'src/store/sqlite/thread.ts': 'measures how long the disk takes, in a thread that functions do not reach',
+  'src/store/postgres/connection.ts': 'measures how long the server takes',
+};
+
 const outsiders = ['test', 'bench', 'sandbox'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/node_modules|^layout\.test/.test(name))
@@ -73,6 +87,13 @@ describe('layout', () => {
     expect(talking.filter((path) => !knowsTables(path))).toEqual([]);
     const needless = Object.keys(KNOW_TABLES).filter((place) => !talking.some((path) => path.startsWith(place)));
     expect(needless, 'exceptions that nothing needs').toEqual([]);
+  });
+
+  it('lets the bot take time from the clock that is passed in only', () => {
+    const timing = sources
+      .filter((path) => /^(src|commands)\//.test(path))
+      .filter((path) => OWN_TIME.test(readFileSync(join(root, path), 'utf8')));
+    expect(timing.sort()).toEqual(Object.keys(KEEP_TIME).sort());
   });
 
   it('lets the contract suite know the port alone', () => {

@@ -1,6 +1,4 @@
-/** Clocks for tests and snowflake IDs. The bot's own clock stays out: the stand-in is also a package by itself. */
-
-/** Time as an argument: tests advance it by hand. */
+/** Time as an argument: tests advance it by hand. The stand-in is also a package by itself, so the bot's stays out. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

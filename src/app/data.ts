@@ -113,7 +113,7 @@ async function openDatabase(
   const isNew = !existsSync(file);
   takePlace(file);
   const migration = logMigration(file, { clock, log });
-  const opening = openStore(file, { ...listener, onProgress: migration.onProgress });
+  const opening = openStore(file, { ...listener, clock, onProgress: migration.onProgress });
   const database = await opening.finally(migration.stop);
   // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
   if (isNew)

@@ -81,6 +81,8 @@ function startRouting(
   return startRouter({
     store: { ...store, inbox: { ...store.inbox, next: responses.next } },
     now,
+    after: clock.after,
+    elapsed,
     log,
     ackedAt: responses.ackedAt,
     isShared: shared !== null,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../domain/clock.ts';
 import type { Language } from '../languages/index.ts';
 
 /** One bar each per moment: `up` and `other` above the zero line, `down` below it. */
@@ -33,14 +34,15 @@ export function drawChart(bars: Bars): Promise<Buffer> {
 async function draw(bars: Bars): Promise<Buffer> {
   const worker = new Worker(new URL('./chart-thread.ts', import.meta.url), { workerData: bars });
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const timer = setTimeout(() => reject(new Error('Drawing the chart timed out.')), PATIENCE_MS);
+  // The real time, because the work is real.
+  const cancel = systemClock.after(PATIENCE_MS, () => reject(new Error('Drawing the chart timed out.')));
   worker.on('message', (png: Uint8Array) => resolve(Buffer.from(png)));
   worker.on('error', (error) => reject(error as Error));
   worker.on('exit', () => reject(new Error('The chart was not drawn.')));
   try {
     return await promise;
   } finally {
-    clearTimeout(timer);
+    cancel();
     await worker.terminate();
   }
 }

@@ -1,5 +1,5 @@
 import { type Client, DiscordjsErrorCodes, Events } from 'discord.js';
-import { type Clock, MINUTE } from '../domain/clock.ts';
+import { MINUTE } from '../domain/clock.ts';
 import { backOff } from './back-off.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
 import { createGatewayState } from './gateway-state.ts';
@@ -13,7 +13,6 @@ export interface GatewayOptions<Services extends object> extends ConnectionOptio
   onToken(accepted: boolean): void;
   /** When shards identified; several processes may share it. */
   identified: IdentifyLog;
-  after: Clock['after'];
 }
 
 /** Retries with a refused token are rare: Discord bans IP addresses that send many invalid requests. */
@@ -27,7 +26,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   const state = createGatewayState();
   const closing = new AbortController();
   let client: Client | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelRetry = (): void => undefined;
   let failures = 0;
 
   function connect(): void {
@@ -38,7 +37,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       if (isOver || closing.signal.aborted) return;
       isOver = true;
       discard(current);
-      timer = setTimeout(connect, failed(error));
+      cancelRetry = options.after(failed(error), connect);
     };
     current.on(Events.InteractionCreate, (interaction) => void served.handle(interaction));
     current.on(Events.ClientReady, (ready) => {
@@ -85,7 +84,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     shards: state.shards,
     async close(): Promise<void> {
       closing.abort();
-      clearTimeout(timer);
+      cancelRetry();
       state.closed();
       await client?.destroy().catch(() => {});
     },

@@ -1,4 +1,5 @@
 import type { Client, Interaction } from 'discord.js';
+import type { Clock } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { backOff } from './back-off.ts';
 import { reasonOf } from './client.ts';
@@ -13,13 +14,14 @@ export interface ServedCommandsOptions<Services extends object> extends Omit<Dis
   commands(): Promise<DispatcherOptions<Services>['commands']>;
   /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
   onGuildUsed(guildId: string): void;
+  after: Clock['after'];
   /** From 0 to 1. */
   random(): number;
 }
 
 /** Loads the commands when they are first needed (nobody can use them before), registers them and handles interactions. */
 export function createServedCommands<Services extends object>(options: ServedCommandsOptions<Services>) {
-  const { log, random } = options;
+  const { log, after, random } = options;
   let loading: ReturnType<typeof load> | undefined;
   /** Nothing is linked until Discord has sent the commands' IDs. */
   let link = (reply: Reply): Reply => reply;
@@ -43,7 +45,7 @@ export function createServedCommands<Services extends object>(options: ServedCom
     } catch (error) {
       if (!isInUse()) return;
       log.error({ reason: reasonOf(error) }, 'cannot register commands');
-      setTimeout(() => void register(client, isInUse, attempt + 1), backOff(attempt + 2, random())).unref();
+      after(backOff(attempt + 2, random()), () => void register(client, isInUse, attempt + 1));
     }
   }
 

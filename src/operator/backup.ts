@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { systemClock } from '../domain/clock.ts';
 import { UserError } from '../errors.ts';
 import { backUp } from '../store/sqlite/backup.ts';
 import { backupFolder, stamp } from '../store/sqlite/folder.ts';
@@ -21,7 +22,7 @@ const NAMED_BY_TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite\.zst$/;
 export async function backupTo(database: string, { file, to, keep, usual }: BackupTarget): Promise<string> {
   if (file !== undefined && (to ?? keep) !== undefined) throw new UserError('Specify a file or a folder, not both.');
   const place = resolve(to ?? usual ?? backupFolder(database));
-  const target = file === undefined ? join(place, `${stamp(Date.now())}.sqlite.zst`) : resolve(file);
+  const target = file === undefined ? join(place, `${stamp(systemClock.now())}.sqlite.zst`) : resolve(file);
   const bar = progressBar(process.stderr);
   const { bytes } = await backUp(database, target, bar.draw).finally(bar.end);
   const removed = keep === undefined ? [] : prune(place, keep);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { REST } from 'discord.js';
 import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { invitation } from '../discord/invitation.ts';
+import { systemClock } from '../domain/clock.ts';
 import type { UNREACHABLE } from '../domain/reachability.ts';
 import { parseAddress } from '../domain/typed-address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
@@ -185,7 +186,7 @@ async function checkExplorer(config: Config): Promise<Check> {
   const { EXPLORER_API_URL: url, EXPLORER_ADDRESS_PARAM: addressParam, EXPLORER_API_KEY: apiKey } = config;
   if (!url) return off(name, 'EXPLORER_API_URL');
   if (!SAMPLE_TOKEN.ok) throw new Error('The sample is not an address.');
-  const explorer = createExplorer({ url, addressParam, apiKey, now: () => Date.now() });
+  const explorer = createExplorer({ url, addressParam, apiKey, now: systemClock.now });
   const response = await explorer.token(SAMPLE_TOKEN.address);
   switch (response.status) {
     case 'found':
@@ -200,7 +201,7 @@ async function checkExplorer(config: Config): Promise<Check> {
 async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Check> {
   const name = 'Discovery';
   if (!url) return off(name, 'DISCOVERY_URL');
-  const { live, keys } = await createDiscovery({ url, now: () => Date.now() }).categories();
+  const { live, keys } = await createDiscovery({ url, now: systemClock.now }).categories();
   if (live) return { name, verdict: 'fine', found: `it has ${keys.length} categories` };
   return { name, verdict: 'fault', found: 'it does not list its categories', todo: 'Check DISCOVERY_URL.' };
 }

@@ -1,4 +1,5 @@
 import { databaseFile, isPostgres } from '../config.ts';
+import { systemClock } from '../domain/clock.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import { UserError } from '../errors.ts';
 import * as postgres from '../store/postgres/beside.ts';
@@ -112,7 +113,7 @@ async function each(
 
 /** Queues the given IDs, or `all`, to be tried again. */
 export async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
-  const now = Date.now();
+  const now = systemClock.now();
   if (ids.join() !== 'all') {
     const { deadLetters, quarantine } = store;
     const again = await each(store, ids, ({ letter, number }) =>
@@ -131,7 +132,7 @@ export async function replay(store: DeadLetterStore, ids: string[]): Promise<str
 /** Deletes the given IDs, or every unreadable delivery with `all`. */
 export async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
-  const now = Date.now();
+  const now = systemClock.now();
   if (ids.join() === 'all') {
     const deleted = counted(await quarantine.discardAll(), 'delivery', 'deliveries');
     return `Deleted ${deleted}. A running bot notices within a minute.`;

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertTarget } from '../domain/alert.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import { isDatabaseFault } from '../errors.ts';
 import {
@@ -40,13 +40,16 @@ export interface RouterOptions extends DecideOptions {
   onAlerts(targets: readonly AlertTarget[], events: number): void;
   /** Whether the receiver is so busy that routing should wait. */
   isReceiverBusy?(): boolean;
+  after: Clock['after'];
+  /** Milliseconds that really passed, since any moment. */
+  elapsed(): number;
   /** Other processes store deliveries, too. */
   isShared?: boolean;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
-  const { store, log, ackedAt, isReceiverBusy = () => false } = options;
+  const { store, log, ackedAt, after, elapsed, isReceiverBusy = () => false } = options;
   const buffer = createInboxBuffer(store, parseDelivery, options.isShared);
   const routeItems = createItemRouter(options, buffer);
   const pending = createPendingScopes(ackedAt);
@@ -54,7 +57,7 @@ export function startRouter(options: RouterOptions) {
   /** How long the last commit took, with what led to it. */
   let tookMs = 0;
   let isClosing = false;
-  let retryTimer: NodeJS.Timeout | undefined;
+  let cancelRetry = (): void => undefined;
   let running: Promise<void> | null = null;
 
   function wake(): void {
@@ -68,8 +71,10 @@ export function startRouter(options: RouterOptions) {
 
   /** Receiving comes first; the inbox is already on disk. */
   async function yieldToReceiver(): Promise<void> {
-    const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
-    while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(LOOK_MS);
+    const until = elapsed() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
+    while (isReceiverBusy() && !isClosing && elapsed() < until) {
+      await new Promise<void>((resolve) => void after(LOOK_MS, resolve));
+    }
   }
 
   async function run(): Promise<void> {
@@ -77,19 +82,19 @@ export function startRouter(options: RouterOptions) {
       isWanted = false;
       try {
         await yieldToReceiver();
-        const began = performance.now();
+        const began = elapsed();
         const items = pending.without(await buffer.next(MAX_IN_COMMIT));
         if (items.length === 0) continue;
         const routed = await routeItems(items);
-        tookMs = performance.now() - began;
+        tookMs = elapsed() - began;
         if (routed > 0) isWanted = true;
         pending.note(items);
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
-        clearTimeout(retryTimer);
-        retryTimer = setTimeout(wake, PAUSE_MS);
+        cancelRetry();
+        cancelRetry = after(PAUSE_MS, wake);
         return;
       }
     }
@@ -103,7 +108,7 @@ export function startRouter(options: RouterOptions) {
     },
     async close(): Promise<void> {
       isClosing = true;
-      clearTimeout(retryTimer);
+      cancelRetry();
       await running;
     },
   };

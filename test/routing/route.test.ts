@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Ticket } from '../../src/receiver/admission.ts';
@@ -75,10 +75,7 @@ beforeEach(async () => {
   };
   bot = await startPipeline({ store: observed, elapsed });
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await bot.close();
-});
+afterEach(() => bot.close());
 
 /**
  * Stores two payments in one commit. The response to each was written after this many milliseconds (null: never); it is
@@ -167,11 +164,14 @@ describe('the router', () => {
     const tickets = Array.from({ length: 64 }, () => intake.admit(0) as Ticket);
     for (const ticket of tickets) intake.end(ticket, null);
     const [first, second] = await deliver(1, 1);
-    // The router has looked at the time once, to see whether that moment is over. From now on nothing else looks.
+    await until('the router waits', () => bot.clock.untilNext() <= 10);
     looks.length = 0;
-    await expect.poll(() => looks.length, ROUTED).toBeGreaterThan(1);
-    expect(looks.slice(0, 2)).toEqual([0, 0]);
+    bot.clock.advance(10);
+    await until('the router has looked again', () => looks.length > 0);
+    expect([...new Set(looks)]).toEqual([0]);
+    await until('the router waits again', () => bot.clock.untilNext() <= 10);
     bot.jump(25);
+    bot.clock.advance(10);
     await expect.poll(routed, ROUTED).toEqual([[first.id, second.id]]);
   });
 
@@ -214,22 +214,27 @@ describe('the router', () => {
   });
 
   it('retries once after a pause, however often it is woken while the store fails', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     isLocked = true;
-    // Left by an earlier process: nothing but the clock wakes the router for them.
-    const bodies = [payment(), payment()].map((body) => Buffer.from(JSON.stringify(body)));
-    const ids = await bot.store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: 1_000, body })));
-    for (let reads = 1; reads <= 3; reads++) {
-      bot.clock.advance(60_000);
-      await until('the context is read', () => contextReads === reads);
+    const ids: number[] = [];
+    for (let time = 1; time <= 3; time++) {
+      const before = contextReads;
+      ids.push(...(await deliver(1, 1)).map(({ id }) => id));
+      await until('the context is read', () => contextReads > before);
     }
-    expect(vi.getTimerCount()).toBe(1);
+    // The store answers in order: then each read that somebody asked for has failed.
+    for (let n = 0; n < 3; n++) await bot.store.inbox.usage();
+    await until('the retry is planned', () => bot.clock.untilNext() === 500);
+    const reads = contextReads;
+    bot.clock.advance(499);
+    expect(bot.clock.untilNext()).toBe(1);
+    bot.clock.advance(1);
+    await until('the retry is planned again', () => bot.clock.untilNext() === 500);
+    for (let n = 0; n < 3; n++) await bot.store.inbox.usage();
+    expect(contextReads).toBe(reads + 1);
 
     isLocked = false;
-    vi.advanceTimersByTime(499);
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(1);
-    vi.useRealTimers();
-    await expect.poll(routed, ROUTED).toEqual([ids]);
+    bot.clock.advance(500);
+    await expect.poll(() => routed().flat(), ROUTED).toEqual(ids);
+    expect(contextReads).toBe(reads + 2);
   });
 });

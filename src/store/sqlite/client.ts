@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { type Clock, systemClock } from '../../domain/clock.ts';
 import { StoreError } from '../../errors.ts';
 import type { OpenStore, StoreListener } from '../open-store.ts';
 import type { Store } from '../store.ts';
@@ -13,9 +14,14 @@ const CHECK_MS = 3_000;
 /** Opens the database in its own threads; rejects with a message for the operator when it cannot be opened. */
 export async function openStore(
   file: string,
-  { onLost = () => undefined, onUnusable = () => undefined, onProgress = () => undefined }: StoreListener = {},
+  {
+    onLost = () => undefined,
+    onUnusable = () => undefined,
+    onProgress = () => undefined,
+    clock = systemClock,
+  }: StoreListener & { clock?: Clock } = {},
 ): Promise<OpenStore> {
-  const faults = watchFaults(file, onUnusable);
+  const faults = watchFaults(file, clock, onUnusable);
   const listener = { onLost, onError: faults.note, onProgress };
   const opening = openConnection({ file, reads: false }, Promise.resolve(), listener);
   // Its thread starts beside the writer's; the file can be read once the writer has created or migrated it.
@@ -59,11 +65,11 @@ function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
 }
 
 /** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */
-function watchFaults(file: string, onUnusable: (error: Error) => void) {
+function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => void) {
   const opened: FileIdentities[] = [];
   let fault: StoreError | null = null;
   let writer: Connection | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelCheck = (): void => undefined;
   let reading: Worker | undefined;
 
   /** Reports a call's error. */
@@ -78,7 +84,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
 
   async function replaced(change: string): Promise<void> {
     if (fault !== null) return;
-    const target = `${realFile(file)}.rescued-${stamp(Date.now())}`;
+    const target = `${realFile(file)}.rescued-${stamp(clock.now())}`;
     const what = `${change} while the bot was running.`;
     const goOn = `To continue with it: npm run restore -- ${target}. To continue with the file at ${file}, start the bot.`;
     fault = new StoreError(`${what} What the bot had stored is being saved as ${target}. ${goOn}`, REPLACED);
@@ -98,6 +104,14 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     return fault?.message ?? null;
   }
 
+  function checkLater(): void {
+    cancelCheck = clock.after(CHECK_MS, () => {
+      // A failed stat proves nothing about the file.
+      void check().catch(() => undefined);
+      checkLater();
+    });
+  }
+
   return {
     note,
     check,
@@ -108,9 +122,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     watch(connection: Connection): void {
       writer = connection;
       opened.push(identify(file));
-      // A failed stat proves nothing about the file.
-      timer = setInterval(() => void check().catch(() => undefined), CHECK_MS);
-      timer.unref();
+      checkLater();
       if (isSmall(file)) return;
       reading = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
       reading.unref();
@@ -119,7 +131,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     },
     /** Stops watching; false when the files must no longer be touched. */
     stop(): boolean {
-      clearInterval(timer);
+      cancelCheck();
       void reading?.terminate();
       return fault?.code !== REPLACED;
     },

@@ -30,7 +30,7 @@ const tables = { ...openGroups(db), file: maintenance } as unknown as Record<
   Record<Call['method'], (...args: unknown[]) => unknown>
 >;
 const opened = identify(file);
-/** How often the thread looks whether Litestream has begun to copy the database. */
+/** How often the thread looks whether Litestream has begun to copy the database. The bot's clock stays in its thread. */
 const LOOK_MS = 2_000;
 const looking = reads ? undefined : setInterval(look, LOOK_MS);
 
