@@ -1,12 +1,7 @@
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
+import { type BegunRow, STOPPED, toBacklog } from '../sql/backlog.ts';
 import type { Connection, Statements } from './connection.ts';
-
-/** Channels that cannot be written to and that a subscription names or alerts wait for. */
-const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
-  EXISTS (SELECT 1 FROM subscriptions s WHERE s.guild_id = c.guild_id AND s.channel_id = c.channel_id)
-  OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
-  OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
 /** Counts that read much of the database, for the operator and for each guild. */
 export function metricsTable(db: Connection) {
@@ -31,9 +26,7 @@ async function backlog(sql: Statements, now: number): Promise<Backlog> {
            FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting') AS waiting`,
     now,
   );
-  const others = await sql.get<
-    Pick<Backlog, 'frozen' | 'deadLetters'> & Backlog['channels'] & { begunAt: number | null; frozenClosed: number }
-  >(
+  const begun = await sql.get<BegunRow>(
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
        stopped AS MATERIALIZED (SELECT state ${STOPPED})
@@ -45,17 +38,7 @@ async function backlog(sql: Statements, now: number): Promise<Backlog> {
             (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
             (SELECT count(*) FROM stopped WHERE state = 'unreachable') AS unreachable`,
   );
-  const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others!;
-  const { due, held, closed, oldest } = alerts!;
-  const since = [oldest, begunAt].filter((time) => time !== null);
-  return {
-    inbox: inbox!,
-    quarantine: quarantine!,
-    alerts: { due, held, closed: closed + frozenClosed, oldest: since.length === 0 ? null : Math.min(...since) },
-    frozen,
-    deadLetters,
-    channels,
-  };
+  return toBacklog({ inbox: inbox!, quarantine: quarantine!, alerts: alerts! }, begun!);
 }
 
 async function overview(sql: Statements, guildId: string): Promise<GuildOverview> {

@@ -1,12 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
-
-/** Channels that cannot be written to and that a subscription names or alerts wait for. */
-const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
-  EXISTS (SELECT 1 FROM subscriptions s WHERE s.guild_id = c.guild_id AND s.channel_id = c.channel_id)
-  OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
-  OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
+import { type BegunRow, STOPPED, toBacklog } from '../sql/backlog.ts';
 
 /** Counts that read much of the database, for the operator and for each guild. */
 export function metricsTable(db: Database) {
@@ -26,17 +21,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
      FROM (SELECT a.created_at, a.due_at, coalesce(c.state, 'ready') = 'ready' AS ready
            FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting')`,
   );
-  const others = db.prepare<
-    [],
-    {
-      frozen: number;
-      begunAt: number | null;
-      frozenClosed: number;
-      deadLetters: number;
-      parked: number;
-      unreachable: number;
-    }
-  >(
+  const begun = db.prepare<[], BegunRow>(
     // `begun` is materialized. Otherwise the search for the oldest would read everything that was ever sent.
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
@@ -49,19 +34,9 @@ function backlogReader(db: Database): (now: number) => Backlog {
             (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
             (SELECT count(*) FROM stopped WHERE state = 'unreachable') AS unreachable`,
   );
-  return db.transaction((now: number): Backlog => {
-    const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;
-    const { due, held, closed, oldest } = alerts.get({ now })!;
-    const since = [oldest, begunAt].filter((time) => time !== null);
-    return {
-      inbox: inbox.get()!,
-      quarantine: quarantine.get()!,
-      alerts: { due, held, closed: closed + frozenClosed, oldest: since.length === 0 ? null : Math.min(...since) },
-      frozen,
-      deadLetters,
-      channels,
-    };
-  });
+  return db.transaction((now: number) =>
+    toBacklog({ inbox: inbox.get()!, quarantine: quarantine.get()!, alerts: alerts.get({ now })! }, begun.get()!),
+  );
 }
 
 function guildMetrics(db: Database) {

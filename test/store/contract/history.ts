@@ -8,6 +8,7 @@ import {
   CHANNEL,
   decision,
   delivery,
+  freeze,
   GUILD,
   NOW,
   newAlert,
@@ -312,6 +313,17 @@ export function historyContract(open: OpenEmpty): void {
         deadLetters: 0,
         channels: { parked: 0, unreachable: 0 },
       });
+    });
+
+    it('counts the alerts of messages that are not confirmed', async () => {
+      const store = await open();
+      await post(store, [1], { now: NOW - 9 });
+      await freeze(store, {}, NOW - 5);
+      await post(store, [2]);
+      expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 1, closed: 0, oldest: NOW - 5 });
+      const parked = { state: 'parked', dueAt: NOW, attempts: 1, since: NOW, reason: '50013' } as const;
+      await store.channels.setState({ channelId: CHANNEL, ...parked });
+      expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 0, closed: 2, oldest: null });
     });
 
     it('counts alerts that are due, held, or kept for a channel that cannot be written to', async () => {
