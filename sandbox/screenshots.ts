@@ -7,7 +7,7 @@ import { makeFolder } from '../src/domain/folder.ts';
 import { findChromium, launchChromium } from './browser.ts';
 import { drawReplies } from './screenshot-replies.ts';
 
-const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 780 };
 
@@ -37,7 +37,7 @@ async function open(
   return page;
 }
 
-const save = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${folder}${name}.png` });
+const save = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${FOLDER}${name}.png` });
 
 /** Types a command and waits for the bot's reply. */
 async function use(page: Page, command: string): Promise<void> {
@@ -99,7 +99,7 @@ async function saveWhole(page: Page, name: string): Promise<void> {
   const list = 'document.querySelector("#messages")';
   const below = (await page.evaluate(`${list}.scrollHeight - ${list}.scrollTop`)) as number;
   await page.setViewportSize({ width: DESKTOP.width, height: Math.ceil(below - first!.y) + 160 });
-  await page.locator('.channel').screenshot({ path: `${folder}${name}.png` });
+  await page.locator('.channel').screenshot({ path: `${FOLDER}${name}.png` });
   await page.setViewportSize(DESKTOP);
 }
 
@@ -146,7 +146,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1060 });
   await save(page, 'activity');
   await page.setViewportSize(DESKTOP);
-  await drawReplies(page, url, `${folder}commands/`);
+  await drawReplies(page, url, `${FOLDER}commands/`);
   await goTo(page, 'alerts');
   await act(url, { do: 'bot', what: 'kill' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
@@ -183,12 +183,12 @@ async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
 
 const chromium = findChromium();
 if (chromium === null) throw new Error('The pictures need Chromium: apt-get install chromium fonts-noto-color-emoji');
-makeFolder(folder);
+makeFolder(FOLDER);
 const sandbox = await start();
 const browser = await launchChromium(chromium);
 try {
   await draw(browser, sandbox.url);
-  console.log(`The pictures are in ${folder}`);
+  console.log(`The pictures are in ${FOLDER}`);
 } finally {
   await browser.close();
   await sandbox.stop();

@@ -27,7 +27,7 @@ function visible(text: string): string {
 }
 
 /** Headers of a page: nothing is loaded, nothing runs, nobody frames it. */
-export const pageHeaders = {
+export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -35,7 +35,7 @@ export const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-const style = rawHtml(`
+const STYLE = rawHtml(`
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); --soft: color-mix(in srgb, currentColor 65%, transparent); --link: light-dark(#2456c9, #8fb4ff); }
   * { box-sizing: border-box; }
   body { margin: 0 auto; max-width: 60rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -61,7 +61,7 @@ export function page(title: string, body: Html): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style>${style}</style>
+<style>${STYLE}</style>
 </head>
 <body>
 ${body}

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { page, pageHeaders } from '../html.ts';
+import { PAGE_HEADERS, page } from '../html.ts';
 import { directoryPage } from './page.ts';
 import { type Category, findRows } from './providers.ts';
 
@@ -72,7 +72,7 @@ export function discoveryRoutes(server: FastifyInstance, root: string, categorie
       const { title, body } = directoryPage(root, active, category, typeof search === 'string' ? search : '');
       return reply
         .code(category === undefined ? 404 : 200)
-        .headers(pageHeaders)
+        .headers(PAGE_HEADERS)
         .send(page(title, body));
     },
   );

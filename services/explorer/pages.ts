@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { html, page, pageHeaders } from '../html.ts';
+import { html, PAGE_HEADERS, page } from '../html.ts';
 import { addressPage, tokenPage } from './address.ts';
 import { createPageCache, TooBusy } from './cache.ts';
 import type { PageParts, Shown } from './shown.ts';
@@ -14,7 +14,7 @@ export function explorerPages(server: FastifyInstance, parts: PageParts): void {
       const { status, title, body } = await cache.get(`${path} ${value.toLowerCase()}`, () => make(value));
       return reply
         .code(status)
-        .headers(pageHeaders)
+        .headers(PAGE_HEADERS)
         .send(page(`${title} · Explorer`, body));
     });
   server.setErrorHandler((error, request, reply) => {
@@ -22,12 +22,12 @@ export function explorerPages(server: FastifyInstance, parts: PageParts): void {
       const body = html`<h1>Too many people are looking things up</h1><p>Try again in a minute.</p>`;
       return reply
         .code(503)
-        .headers({ ...pageHeaders, 'retry-after': '5' })
+        .headers({ ...PAGE_HEADERS, 'retry-after': '5' })
         .send(page('Explorer', body));
     }
     request.log.error({ err: error }, 'request failed');
     const body = html`<h1>The chain cannot be read at the moment</h1><p>Try again in a minute.</p>`;
-    return reply.code(500).headers(pageHeaders).send(page('Explorer', body));
+    return reply.code(500).headers(PAGE_HEADERS).send(page('Explorer', body));
   });
   show('/tx/:value', (hash) => transactionPage(parts, hash));
   show('/address/:value', (address) => addressPage(parts, address));

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Gauge } from 'prom-client';
 import { type Clock, MINUTE } from '../../src/domain/clock.ts';
 import type { NodeHealth } from '../chain/nodes.ts';
-import { html, page, pageHeaders } from '../html.ts';
+import { html, PAGE_HEADERS, page } from '../html.ts';
 import type { NotificationStatus } from '../notification/service.ts';
 import type { NotificationStore } from '../notification/store/index.ts';
 import type { Metrics } from './metrics.ts';
@@ -37,7 +37,7 @@ export function opsRoutes(
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
   server.get('/status', (_request, reply) =>
-    reply.headers(pageHeaders).send(page('Status · Services', statusBody(chains(), clock.now()))),
+    reply.headers(PAGE_HEADERS).send(page('Status · Services', statusBody(chains(), clock.now()))),
   );
 }
 
