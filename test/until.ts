@@ -2,8 +2,15 @@
 const MOST_MS = 120_000;
 
 /** The message of a test that waited in vain. */
-export const neverHappened = (what: string, condition: () => unknown): string =>
-  `This was expected and never happened: ${what}. The condition: ${condition.toString()}`;
+export const neverHappened = (what: string, condition?: () => unknown): string =>
+  `This was expected and never happened: ${what}.${condition ? ` The condition: ${condition.toString()}` : ''}`;
+
+/** What a promise resolves to. If it settles too late, the test fails with `what` it waited for. */
+export function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(neverHappened(what))), MOST_MS);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
 
 /**
  * Waits for a condition that no event reports. If it never holds, the test fails with `what` it waited for. `expect.poll`

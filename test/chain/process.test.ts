@@ -10,6 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { anvilOn } from '../../sandbox/chain/anvil.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { startChain } from '../../sandbox/chain/index.ts';
+import { inTime } from '../until.ts';
 
 const answers = async (rpcUrl: string) =>
   rpcOf(rpcUrl)('eth_chainId').then(
@@ -72,10 +73,10 @@ it('ends anvil when its parent is killed', async () => {
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [rpcUrl] = (await once(parent.stdout, 'data')) as [Buffer];
+  const [rpcUrl] = (await inTime('the parent starts its chain', once(parent.stdout, 'data'))) as [Buffer];
   expect(await answers(String(rpcUrl))).toBe(true);
   parent.kill('SIGKILL');
-  await once(parent, 'exit');
+  await inTime('the killed parent ends', once(parent, 'exit'));
   await expect
     .poll(() => answers(String(rpcUrl)), { message: 'whether the node answers', interval: 20, timeout: 120_000 })
     .toBe(false);

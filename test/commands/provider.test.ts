@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { linksOf as linksToShow } from '../../commands/provider/show.ts';
 import { translator } from '../../src/languages/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
@@ -139,7 +139,9 @@ describe('/provider search', () => {
       body: url.includes('/categories') ? ['apis'] : filtersOf(url) ? [...providers(12), { provider: long }] : found,
     }));
     const offered = (provider: string) => world.choices('provider search', 'provider', { category: 'apis', provider });
-    await vi.waitFor(async () => expect(await offered('acme')).toEqual([{ name: 'Acme, Inc.', value: 'Acme, Inc.' }]));
+    await expect
+      .poll(() => offered('acme'), { message: 'the choices for “acme”', timeout: 120_000 })
+      .toEqual([{ name: 'Acme, Inc.', value: 'Acme, Inc.' }]);
     const [choice] = await offered('endpoints');
     expect(choice!.name).toMatch(/^Endpoints of a very long name x+…$/);
     const both = await offered('Provider 1, endp');
@@ -227,13 +229,10 @@ describe('/provider search', () => {
   it('offers the active categories, and the known ones when the service hangs', async () => {
     directory([]);
     // The service may need longer than choices may wait; what it says then is remembered.
-    await vi.waitFor(
-      async () =>
-        expect(await world.choices('provider search', 'category', { category: 'bra' })).toEqual([
-          { name: 'brandnew', value: 'brandnew' },
-        ]),
-      { timeout: 120_000 },
-    );
+    const offered = () => world.choices('provider search', 'category', { category: 'bra' });
+    await expect
+      .poll(offered, { message: 'the choices for “bra”', timeout: 120_000 })
+      .toEqual([{ name: 'brandnew', value: 'brandnew' }]);
     world.services.discovery = discovery(50);
     upstream.set(() => null);
     expect(await world.choices('provider search', 'category')).toHaveLength(12);

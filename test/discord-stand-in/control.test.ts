@@ -4,6 +4,7 @@ import { Events, type Interaction } from 'discord.js';
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
+import { inTime } from '../until.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
@@ -145,13 +146,16 @@ it('starts on its own, prints how to use it, and explains a port that is in use'
     return child;
   };
   const first = run('0');
-  const [text] = (await once(first.stdout, 'data')) as [Buffer];
+  const [text] = (await inTime('the stand-in prints how to use it', once(first.stdout, 'data'))) as [Buffer];
   const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(String(text))!;
   expect(String(text)).toContain(`DISCORD_API_URL=${url[0]}/api`);
   const second = run(url[1]!);
-  const [[complaint], [code]] = await Promise.all([once(second.stderr, 'data'), once(second, 'exit')]);
+  const [[complaint], [code]] = await inTime(
+    'the second stand-in ends with a complaint',
+    Promise.all([once(second.stderr, 'data'), once(second, 'exit')]),
+  );
   expect(String(complaint)).toContain(`Port ${url[1]} is in use.`);
   expect(code).toBe(1);
   first.kill('SIGTERM');
-  expect(await once(first, 'exit')).toEqual([0, null]);
+  expect(await inTime('the stand-in ends', once(first, 'exit'))).toEqual([0, null]);
 });

@@ -3,6 +3,7 @@ import { Client, Events, GatewayIntentBits } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { inTime } from '../until.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
@@ -36,7 +37,7 @@ async function closeCode(discord: Discord, ...payloads: unknown[]): Promise<numb
   const socket = new WebSocket(`${discord.url.replace('http', 'ws')}/?v=10&encoding=json`);
   await once(socket, 'open');
   for (const payload of payloads) socket.send(typeof payload === 'string' ? payload : JSON.stringify(payload));
-  const [code] = (await once(socket, 'close')) as [number];
+  const [code] = (await inTime('the gateway closes the connection', once(socket, 'close'))) as [number];
   return code;
 }
 

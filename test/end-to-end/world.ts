@@ -11,6 +11,7 @@ import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { bareEnvironment } from '../bare-environment.ts';
+import { inTime } from '../until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -94,7 +95,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       if (entry.msg === 'started') started.resolve(entry);
     });
     bot.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.\n${log}`)));
-    const urls = await started.promise;
+    const urls = await inTime('the bot starts', started.promise);
     opsUrl = urls.ops;
   };
   stack.defer(async () => {
@@ -141,7 +142,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     async stopBot(signal) {
       const ended = once(bot!, 'exit');
       bot!.kill(signal);
-      const [code] = (await ended) as [number | null];
+      const [code] = (await inTime('the bot ends', ended)) as [number | null];
       return code;
     },
     close: () => ends.disposeAsync(),

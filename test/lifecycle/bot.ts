@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { bareEnvironment } from '../bare-environment.ts';
+import { inTime } from '../until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FAULTS = resolve(import.meta.dirname, 'faults.ts');
@@ -100,16 +101,17 @@ export async function startBot(
   const { bot, ended, exited, lines } = launch(file, environment, within);
   const log: Line[] = [];
   lines.on('line', (text) => log.push(JSON.parse(text) as Line));
-  const said = (message: string) =>
-    new Promise<Line>((settle) => {
-      const read = (text: string) => {
-        const line = JSON.parse(text) as Line;
-        if (line.msg !== message) return;
-        lines.off('line', read);
-        settle(line);
-      };
-      lines.on('line', read);
-    });
+  const said = (message: string) => {
+    const { promise, resolve } = Promise.withResolvers<Line>();
+    const read = (text: string) => {
+      const line = JSON.parse(text) as Line;
+      if (line.msg !== message) return;
+      lines.off('line', read);
+      resolve(line);
+    };
+    lines.on('line', read);
+    return inTime(`the bot logs “${message}”`, promise);
+  };
   const started = await Promise.race([said('started'), ended]);
   if ('stderr' in started) throw new Error(`The bot ended with code ${started.code}: ${started.stderr}`);
   const { receiver, ops } = started;

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { inTime } from '../until.ts';
 import { temporaryFile } from './bot.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -38,7 +39,7 @@ async function startAndStop(cwd: string, environment: Record<string, string> = {
   const errors = text(bot.stderr);
   for await (const line of createInterface({ input: bot.stdout })) if (line.includes('"started"')) break;
   bot.kill('SIGTERM');
-  return { exit: await once(bot, 'exit'), errors: await errors };
+  return { exit: await inTime('the bot ends', once(bot, 'exit')), errors: await errors };
 }
 
 it('starts the bot with the command of npm start, and ends it with exit code 0 on SIGTERM', async () => {

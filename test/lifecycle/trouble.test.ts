@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { bodiesIn, lock } from '../store/sqlite/beside.ts';
-import { until } from '../until.ts';
+import { inTime, until } from '../until.ts';
 import { accepted, type Bot, HALF, startBot, temporaryFile } from './bot.ts';
 
 const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
@@ -179,7 +179,7 @@ it('returns 503 in time to bodies that stop half-way, and stores the next delive
   const answers = Array.from({ length: 100 }, async () => {
     const socket = await bot.connect();
     socket.write(HALF);
-    const [data] = (await once(socket, 'data')) as [Buffer];
+    const [data] = (await inTime('the receiver responds', once(socket, 'data'))) as [Buffer];
     return data.toString().split('\r\n')[0];
   });
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 503 Service Unavailable']));

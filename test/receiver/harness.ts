@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { request } from 'undici';
@@ -10,7 +11,7 @@ import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway } from '../app.ts';
 import { createMachine } from '../pipeline/parts.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { until } from '../until.ts';
+import { inTime, until } from '../until.ts';
 import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
@@ -183,6 +184,6 @@ export const head = (length: number, path = `/hooks/${TOKEN}`, more = ''): strin
 
 /** The first line of the next answer. */
 export async function firstLine(socket: Socket): Promise<string> {
-  const data = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  const [data] = (await inTime('the receiver responds', once(socket, 'data'))) as [Buffer];
   return data.toString().split('\r\n')[0]!;
 }

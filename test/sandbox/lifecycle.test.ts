@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
 import { timed } from '../slowness.ts';
@@ -14,7 +14,8 @@ import { act, addressOf, familyOf, follow, living, run } from './run.ts';
 const { alerts, whales, treasury } = seed.harbor;
 
 /** The last process may end a moment after the sandbox's exit. */
-const gone = (family: number[]) => vi.waitFor(() => expect(living(family)).toEqual([]), { timeout: 120_000 });
+const gone = (family: number[]) =>
+  expect.poll(() => living(family), { message: 'processes that are left', timeout: 120_000 }).toEqual([]);
 
 describe('npm run sandbox', () => {
   it('starts and shows the alert of a first transfer within 15 s', async () => {

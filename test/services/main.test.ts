@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { bareEnvironment } from '../bare-environment.ts';
+import { inTime } from '../until.ts';
 import { harbor, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -34,7 +35,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
   child.stderr?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const [code] = (await inTime('the services end', once(child, 'close'))) as [number | null];
   return { code, output };
 }
 
@@ -59,7 +60,7 @@ async function start(
     });
     child.once('exit', () => reject(new Error(`the services ended: ${output}`)));
   });
-  return { child, url: await url, output: () => output };
+  return { child, url: await inTime('the services listen', url), output: () => output };
 }
 
 it('names every fault and exits with 78 without configuration', async () => {
@@ -110,7 +111,7 @@ it('ends with 0 on SIGTERM while it still waits for its node', async () => {
   const { port } = node.address() as AddressInfo;
   const child = run({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder.dir, 'waiting') });
   const over = ended(child);
-  await once(node, 'request');
+  await inTime('the services call their node', once(node, 'request'));
   child.kill('SIGTERM');
   expect((await over).code).toBe(0);
   node.closeAllConnections();
@@ -162,7 +163,7 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   const mined = await chain.burst(5, { from: 'Alice', to: 'Treasury' });
   await receiver.until(1);
   first.child.kill('SIGKILL');
-  await once(first.child, 'close');
+  await inTime('the killed services end', once(first.child, 'close'));
   const later = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
 
   receiver.answer(200);
@@ -174,7 +175,7 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   const hashes = new Set(bodies.map(({ body }) => JSON.parse(body).txHash));
   expect(hashes).toEqual(new Set([...mined.map(({ hash }) => hash), later.hash]));
   second.child.kill('SIGTERM');
-  expect((await once(second.child, 'exit'))[0]).toBe(0);
+  expect(await inTime('the services end', once(second.child, 'exit'))).toEqual([0, null]);
   await receiver.close();
 });
 
@@ -233,6 +234,6 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const received = await receiver.until(2);
   expect(received.map(({ body }) => JSON.parse(body).txHash).at(1)).toBe(hash);
   child.kill('SIGTERM');
-  expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(await inTime('the services end', once(child, 'exit'))).toEqual([0, null]);
   await receiver.close();
 });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
 
 /** A request that came in. */
 export interface Received {
@@ -14,7 +15,7 @@ export interface Received {
 export interface Receiver {
   url: string;
   received: Received[];
-  /** Resolves when `count` requests came in, as soon as they did. */
+  /** Waits until `count` requests came in, and returns all. */
   until(count: number): Promise<Received[]>;
   /** What it answers from now on: a status, or null for no answer at all. */
   answer(status: number | null): void;
@@ -27,7 +28,6 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let status: number | null = 200;
-  let waiting: { count: number; resolve: () => void }[] = [];
   let unanswered: ServerResponse[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     // A bot of another test may still probe a port that was its receiver's: it posts to /hooks/probe, without a body.
@@ -39,19 +39,18 @@ export async function startReceiver(): Promise<Receiver> {
     received.push({ method, contentType, authorization, headers, body: Buffer.concat(chunks).toString() });
     if (status === null) unanswered.push(response);
     else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
-    for (const { count, resolve } of waiting) if (received.length >= count) resolve();
-    waiting = waiting.filter(({ count }) => received.length < count);
   };
   const server = createServer((request, response) => void handle(request, response).catch(() => undefined));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
-    until: (count) =>
-      new Promise((resolve) => {
-        if (received.length >= count) resolve(received);
-        else waiting.push({ count, resolve: () => resolve(received) });
-      }),
+    async until(count) {
+      await expect
+        .poll(() => received.length, { message: 'requests that came in', interval: 5, timeout: 120_000 })
+        .toBeGreaterThanOrEqual(count);
+      return received;
+    },
     answer(next) {
       status = next;
     },

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
 import { bareEnvironment } from '../../bare-environment.ts';
 import { hasAnvil } from '../../chain/kinds.ts';
+import { inTime } from '../../until.ts';
 import { harbor, surroundings } from '../harness.ts';
 import { luckFrom, operations, type World } from './operations.ts';
 import { eventOf, eventsOf } from './truth.ts';
@@ -36,7 +37,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
-  const url = await new Promise<string>((resolve, reject) => {
+  const listening = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       said += chunk.toString();
       const line = said.split('\n').find((one) => one.includes('"msg":"listening"'));
@@ -47,7 +48,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
     });
     child.once('close', () => reject(new Error(`The services ended: ${said}`)));
   });
-  return { child, url };
+  return { child, url: await inTime('the services listen', listening) };
 }
 
 it.skipIf(!hasAnvil)(
@@ -81,7 +82,7 @@ it.skipIf(!hasAnvil)(
       // Somewhere among the deliveries of these blocks; the rest are reported after the restart.
       await here.receiver.until(before + 1 + Math.floor(world.luck.next() * 6));
       running.child.kill('SIGKILL');
-      await once(running.child, 'exit');
+      await inTime('the killed services end', once(running.child, 'exit'));
       running = await start();
     }
 
