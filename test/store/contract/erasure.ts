@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
-import type { RetentionCursor, UnmatchedCursor } from '../../../src/domain/retention.ts';
+import type { UnmatchedCursor } from '../../../src/domain/retention.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   ADA,
   ALICE,
   CHANNEL,
   decision,
+  forgetAll,
   GUILD,
   keyOf,
   NOW,
@@ -124,9 +125,7 @@ export function erasureContract(open: OpenEmpty): void {
       await send(store, {}, old);
       await post(store, [2], { now: old });
       await post(store, [3]);
-      let at: RetentionCursor | null = null;
-      do at = await store.retention.forget(NOW, at);
-      while (at);
+      await forgetAll(store, NOW);
       const totals = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
       expect(totals.map(({ total }) => total)).toEqual([0, 1, 1]);
     });

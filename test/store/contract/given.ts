@@ -216,3 +216,9 @@ export async function quarantine(store: Store, bodies: (string | Uint8Array)[], 
   const quarantined = ids.map((id) => ({ id, reason: 'The body is not JSON.', answeredAt: NOW + 9 }));
   await store.routing.commit(routed({ quarantined }));
 }
+
+/** Forgets all that was seen before a time and is done with. */
+export async function forgetAll({ retention }: Store, before: number): Promise<void> {
+  let at = await retention.forget(before, null);
+  while (at) at = await retention.forget(before, at);
+}

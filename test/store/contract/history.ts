@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR } from '../../../src/domain/clock.ts';
 import { REASONS } from '../../../src/domain/match.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
@@ -7,7 +8,6 @@ import {
   address,
   CHANNEL,
   decision,
-  delivery,
   freeze,
   GUILD,
   NOW,
@@ -22,99 +22,11 @@ import {
   subscribe,
   TREASURY,
   transfer,
-  txHash,
   USDC,
 } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
-const HOUR = 3_600_000;
-
 export function historyContract(open: OpenEmpty): void {
-  describe('history of transfers', () => {
-    it('shows a guild what became of a transfer there, and nothing of other guilds', async () => {
-      const store = await open();
-      const { id: subscription } = await subscribe(store, { label: 'Treasury' });
-      await store.routing.commit(
-        routed({
-          transfers: [storedTransfer(1)],
-          deliveries: [delivery(1, { received: 2 })],
-          alerts: [newAlert(1), newAlert(1, { guildId: OTHER_GUILD, channelId: '2001' })],
-          decisions: [decision(1, { subscription }), decision(1, { guildId: OTHER_GUILD, channelId: '2001' })],
-        }),
-      );
-      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
-      expect(total).toBe(1);
-      expect(first).toMatchObject([
-        {
-          transfer: transfer(1),
-          own: false,
-          deliveries: [{ received: 2 }],
-          decisions: [{ subscription, channelId: CHANNEL, outcome: 'matched', label: 'Treasury', address: TREASURY }],
-          alerts: [{ channelId: CHANNEL, state: 'waiting', message: null }],
-        },
-      ]);
-    });
-
-    it('shows the message of an alert that was sent, with how many alerts it holds', async () => {
-      const store = await open();
-      await post(store, [1, 2]);
-      const batch = await send(store);
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
-      const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
-      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
-    });
-
-    it('shows a transfer that nobody watches only to the guild whose project brought it', async () => {
-      const store = await open();
-      await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
-      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toEqual({ total: 0, first: [] });
-      expect(await store.history.transfers(GUILD, txHash(1), 7, NOW, 5)).toMatchObject({
-        total: 1,
-        first: [{ own: true }],
-      });
-    });
-
-    it('counts all transfers of a transaction and returns the first of them', async () => {
-      const store = await open();
-      await post(store, [1, 2, 3], { transfer: { txHash: txHash(1) } });
-      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 2);
-      expect([total, first.length]).toEqual([3, 2]);
-    });
-
-    it('finds the transactions of a guild’s message by its reference', async () => {
-      const store = await open();
-      await post(store, [1, 2]);
-      await send(store, { reference: 'abc' });
-      const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1);
-      expect(found).toMatchObject({ total: 2, first: [{ txHash: txHash(1), transfers: 1, transfer: transfer(1) }] });
-      expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1)).toEqual({ total: 0, first: [] });
-    });
-
-    it('finds the latest messages that show one of some addresses', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store, { reference: 'first' }, NOW);
-      await post(store, [2], { now: NOW + 1 });
-      await send(store, { reference: 'second' }, NOW + 1);
-      const showing = (addresses: (typeof ALICE)[], since = 0, limit = 9) =>
-        store.history.messagesShowing(GUILD, addresses, since, limit);
-      expect((await showing([ALICE])).map(({ reference }) => reference)).toEqual(['second', 'first']);
-      expect((await showing([USDC], 0, 1)).map(({ reference }) => reference)).toEqual(['second']);
-      expect((await showing([TREASURY], NOW)).map(({ reference }) => reference)).toEqual(['second']);
-      expect(await showing([address(9)])).toEqual([]);
-      expect(await store.history.messagesShowing(OTHER_GUILD, [ALICE], 0, 9)).toEqual([]);
-    });
-
-    it('returns the parties of the latest decisions, latest first', async () => {
-      const store = await open();
-      await post(store, [1], { transfer: { from: address(1) } });
-      await post(store, [2], { transfer: { from: address(2) }, now: NOW + 1 });
-      expect(await store.history.counterparties(GUILD, 9)).toEqual([address(2), TREASURY, address(1)]);
-      expect(await store.history.counterparties(GUILD, 1)).toEqual([address(2), TREASURY]);
-      expect(await store.history.counterparties(OTHER_GUILD, 9)).toEqual([]);
-    });
-  });
-
   describe('activity of addresses', () => {
     const query = { guildId: GUILD, address: TREASURY, channelIds: [CHANNEL], since: 0, until: NOW + 9 };
     const hashes = async ({ history }: Store, changed: Partial<typeof query> = {}, limit = 9) =>

@@ -9,6 +9,7 @@ import { inboxContract } from './inbox.ts';
 import { outboxContract } from './outbox.ts';
 import { projectsContract } from './projects.ts';
 import { routingContract } from './routing.ts';
+import { storiesContract } from './stories.ts';
 import { subscriptionsContract } from './subscriptions.ts';
 
 /** Opens an empty store that is gone once the calling test has finished. */
@@ -35,6 +36,7 @@ export function storeContract(make: StoreFactory): void {
   outboxContract(open);
   projectsContract(open);
   routingContract(open);
+  storiesContract(open);
   subscriptionsContract(open);
 
   it('calls every method of the port', () => {

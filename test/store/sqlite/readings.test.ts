@@ -5,13 +5,18 @@ import { openReadings } from '../../../src/store/sqlite/readings.ts';
 import { GUILD, NOW, post, txHash } from '../contract/given.ts';
 import { takeStore } from './reused.ts';
 
-it('reads everything about a transfer as of one moment, whatever is committed between its statements', async () => {
+/** A store in which the guild has one transfer, and another connection to its file. */
+async function openWithTransfer() {
   const { file, open, giveBack } = await takeStore();
   onTestFinished(giveBack);
   const { store, close } = await open();
   onTestFinished(close);
   await post(store, [1]);
-  const writer = openBeside(file);
+  return { file, store, writer: openBeside(file) };
+}
+
+it('reads everything about a transfer as of one moment, whatever is committed between its statements', async () => {
+  const { file, writer } = await openWithTransfer();
   let commits = 0;
   /** Called before each statement of the reader. */
   function verbose(sql: unknown): void {
@@ -28,5 +33,14 @@ it('reads everything about a transfer as of one moment, whatever is committed be
   // The next call sees the commit.
   expect(read()).toEqual([]);
   reader.close();
+  writer.close();
+});
+
+it('reads a report without waiting for a writer', async () => {
+  const { store, writer } = await openWithTransfer();
+  writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
+  const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+  expect(first).toMatchObject([{ decisions: [{ outcome: 'matched' }] }]);
+  writer.exec('ROLLBACK');
   writer.close();
 });

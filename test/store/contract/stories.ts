@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { DAY } from '../../../src/domain/clock.ts';
+import {
+  ALICE,
+  address,
+  CHANNEL,
+  decision,
+  delivery,
+  forgetAll,
+  GUILD,
+  keyOf,
+  NOW,
+  newAlert,
+  OTHER_GUILD,
+  post,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  transfer,
+  txHash,
+  USDC,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+export function storiesContract(open: OpenEmpty): void {
+  describe('history of transfers', () => {
+    it('shows a guild what became of a transfer there, and nothing of other guilds', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store, { label: 'Treasury' });
+      await store.routing.commit(
+        routed({
+          transfers: [storedTransfer(1)],
+          deliveries: [delivery(1, { received: 2 })],
+          alerts: [newAlert(1), newAlert(1, { guildId: OTHER_GUILD, channelId: '2001' })],
+          decisions: [decision(1, { subscription }), decision(1, { guildId: OTHER_GUILD, channelId: '2001' })],
+        }),
+      );
+      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      expect(total).toBe(1);
+      expect(first).toMatchObject([
+        {
+          transfer: transfer(1),
+          own: false,
+          deliveries: [{ received: 2 }],
+          decisions: [{ subscription, channelId: CHANNEL, outcome: 'matched', label: 'Treasury', address: TREASURY }],
+          alerts: [{ channelId: CHANNEL, state: 'waiting', message: null }],
+        },
+      ]);
+    });
+
+    it('shows the message of an alert that was sent, with how many alerts it holds', async () => {
+      const store = await open();
+      await post(store, [1, 2]);
+      const batch = await send(store);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
+      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
+    });
+
+    it('shows a transfer that nobody watches only to the guild whose project brought it', async () => {
+      const store = await open();
+      await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
+      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toEqual({ total: 0, first: [] });
+      expect(await store.history.transfers(GUILD, txHash(1), 7, NOW, 5)).toMatchObject({
+        total: 1,
+        first: [{ own: true }],
+      });
+    });
+
+    it('counts all transfers of a transaction and returns the first of them', async () => {
+      const store = await open();
+      for (const n of [1, 2, 3]) await post(store, [n], { transfer: { txHash: txHash(1), value: String(n) } });
+      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 2);
+      expect([total, first.map((one) => one.transfer.value)]).toEqual([3, ['1', '2']]);
+    });
+
+    it('shows deliveries in order of time, and decisions and alerts in the order they were stored', async () => {
+      const store = await open();
+      const directions = ['incoming', 'outgoing', null] as const;
+      const deliveries = directions.map((direction, n) =>
+        delivery(1, { key: keyOf(9 - n), direction, seenAt: NOW + n, addressType: n === 1 ? 'token' : 'wallet' }),
+      );
+      const channels = ['1009', '1001', '1005'];
+      await store.routing.commit(
+        routed({
+          transfers: [storedTransfer(1)],
+          deliveries: deliveries.toReversed(),
+          alerts: channels.map((channelId) => newAlert(1, { channelId })),
+          decisions: channels.map((channelId, n) => decision(1, { channelId, subscription: 9 - n })),
+        }),
+      );
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const [story] = first;
+      expect(story!.deliveries.map(({ direction }) => direction)).toEqual(directions);
+      expect(story!.deliveries.map(({ addressType }) => addressType)).toEqual(['wallet', 'token', 'wallet']);
+      expect(story!.decisions.map(({ subscription }) => subscription)).toEqual([9, 8, 7]);
+      expect(story!.alerts.map(({ channelId }) => channelId)).toEqual(channels);
+    });
+
+    it('shows why an alert failed last, when it was replayed and failed again', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await store.outbox.expire(CHANNEL, NOW + 1, 'first', NOW + 1);
+      const dead = async () =>
+        (await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).first[0]!.alerts[0]!.dead;
+      const [letter] = await store.deadLetters.list(9);
+      expect(await dead()).toEqual({ reason: 'first', at: NOW + 1 });
+      await store.deadLetters.replay(letter!.id, NOW + 2);
+      await store.outbox.expire(CHANNEL, NOW + 9, 'last', NOW + 3);
+      expect(await dead()).toEqual({ reason: 'last', at: NOW + 3 });
+    });
+
+    it('counts the alerts of a message, and those of the same transaction', async () => {
+      const store = await open();
+      const transfers = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(Math.min(n, 2)) } }));
+      await store.routing.commit(routed({ transfers, alerts: [1, 2, 3].map((n) => newAlert(n)) }));
+      await send(store);
+      const { first } = await store.history.transfers(GUILD, txHash(2), null, NOW, 5);
+      const shown = { alerts: 3, together: 2 };
+      expect(first.map(({ alerts }) => alerts[0]!.message)).toMatchObject([shown, shown]);
+    });
+
+    it('counts the alerts that a digest was posted with, even those that are forgotten', async () => {
+      const store = await open();
+      await post(store, [1, 2], { now: NOW - 2 * DAY });
+      await post(store, [3]);
+      await send(store, { kind: 'digest' });
+      await forgetAll(store, NOW - DAY);
+      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toMatchObject({ total: 0 });
+      const { first } = await store.history.transfers(GUILD, txHash(3), null, NOW, 5);
+      expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
+    });
+
+    it('finds the transactions of a guild’s message by its reference', async () => {
+      const store = await open();
+      await post(store, [1, 2]);
+      await send(store, { reference: 'abc' });
+      const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1);
+      expect(found).toMatchObject({ total: 2, first: [{ txHash: txHash(1), transfers: 1, transfer: transfer(1) }] });
+      expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1)).toEqual({ total: 0, first: [] });
+    });
+
+    it('finds the latest messages that show one of some addresses', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'first' }, NOW);
+      await post(store, [2], { now: NOW + 1 });
+      await send(store, { reference: 'second' }, NOW + 1);
+      const showing = (addresses: (typeof ALICE)[], since = 0, limit = 9) =>
+        store.history.messagesShowing(GUILD, addresses, since, limit);
+      expect((await showing([ALICE])).map(({ reference }) => reference)).toEqual(['second', 'first']);
+      expect((await showing([USDC], 0, 1)).map(({ reference }) => reference)).toEqual(['second']);
+      expect((await showing([TREASURY], NOW)).map(({ reference }) => reference)).toEqual(['second']);
+      expect(await showing([address(9)])).toEqual([]);
+      expect(await store.history.messagesShowing(OTHER_GUILD, [ALICE], 0, 9)).toEqual([]);
+    });
+
+    it('returns the parties of the latest decisions, latest first', async () => {
+      const store = await open();
+      await post(store, [1], { transfer: { from: address(1) } });
+      await post(store, [2], { transfer: { from: address(2) }, now: NOW + 1 });
+      expect(await store.history.counterparties(GUILD, 9)).toEqual([address(2), TREASURY, address(1)]);
+      expect(await store.history.counterparties(GUILD, 1)).toEqual([address(2), TREASURY]);
+      expect(await store.history.counterparties(OTHER_GUILD, 9)).toEqual([]);
+    });
+  });
+}
