@@ -6,6 +6,7 @@ import { erasureContract } from './erasure.ts';
 import { guildsContract } from './guilds.ts';
 import { historyContract } from './history.ts';
 import { inboxContract } from './inbox.ts';
+import { knowledgeContract } from './knowledge.ts';
 import { outboxContract } from './outbox.ts';
 import { projectsContract } from './projects.ts';
 import { routingContract } from './routing.ts';
@@ -33,6 +34,7 @@ export function storeContract(make: StoreFactory): void {
   guildsContract(open);
   historyContract(open);
   inboxContract(open);
+  knowledgeContract(open);
   outboxContract(open);
   projectsContract(open);
   routingContract(open);

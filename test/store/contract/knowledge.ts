@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../../../src/domain/clock.ts';
+import type { CatalogEntry, Learned } from '../../../src/domain/routing.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ADA, ALICE, GUILD, keyOf, NOW, OTHER_GUILD, routed, subscribe, TREASURY, transfer, USDC } from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+const learn = ({ routing }: Store, learned: Partial<Learned>) =>
+  routing.commit(routed({ learned: { ...routed().learned, ...learned } }));
+
+/** Notes blocks, each with its scope and the minute in which it came. */
+async function reach(store: Store, ...heads: [scope: number, block: number, minute: number][]): Promise<void> {
+  for (const [scope, block, minute] of heads) {
+    await learn(store, { heads: [{ scope, block, at: NOW + minute * MINUTE }] });
+  }
+}
+
+/** The minutes of the samples beyond the block of a transfer that comes in a minute. */
+async function passed(store: Store, block: number, minute: number, scope = 0): Promise<number[]> {
+  const keys = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope, at: NOW + minute * MINUTE };
+  const query = { ...keys, transfer: transfer(1, { blockNumber: block }) };
+  const { watched } = await store.routing.context([query], NOW);
+  return watched[0]!.passedAt.map((at) => (at - NOW) / MINUTE);
+}
+
+/** The scope of the other guild's project, which watches the treasury too. */
+async function ownScope(store: Store): Promise<number> {
+  await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
+  return store.projects.save({ guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token', ADA, NOW);
+}
+
+/** What is known about a transfer of USDC with this symbol from Alice. */
+async function knowledge(store: Store, tokenSymbol = 'USDC', now = NOW) {
+  const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now };
+  return (await store.routing.context([{ ...query, transfer: transfer(1, { tokenSymbol }) }], now)).knowledge;
+}
+
+export function knowledgeContract(open: OpenEmpty): void {
+  const openWatched: OpenEmpty = async () => {
+    const store = await open();
+    await subscribe(store);
+    return store;
+  };
+
+  describe('how far a scope’s blocks have come', () => {
+    it('keeps one sample a minute of each scope', async () => {
+      const store = await openWatched();
+      const own = await ownScope(store);
+      await reach(store, [0, 100, 0], [own, 900, 0.5], [0, 101, 0.9], [0, 102, 1], [own, 901, 1.5], [0, 103, 2]);
+      expect(await passed(store, 899, 3, own)).toEqual([0.5, 1.5]);
+      expect(await passed(store, 99, 3)).toEqual([0, 1]);
+      expect(await passed(store, 100, 3)).toEqual([1, 2]);
+      expect(await passed(store, 102, 3)).toEqual([2]);
+      expect(await passed(store, 103, 3)).toEqual([]);
+    });
+
+    it('continues from the middle of the last three samples despite an absurd one', async () => {
+      const store = await openWatched();
+      await reach(store, [0, 100, 0], [0, 9e15, 1], [0, 100, 2], [0, 101, 3], [0, 101, 4], [0, 102, 5]);
+      expect(await passed(store, 99, 6)).toEqual([0, 3]);
+      expect(await passed(store, 100, 6)).toEqual([3, 5]);
+    });
+
+    it('forgets samples after three days, at the next sample of the same scope', async () => {
+      const store = await openWatched();
+      const own = await ownScope(store);
+      const days = 3 * 24 * 60;
+      await reach(store, [0, 100, 0], [own, 100, 0], [0, 101, 1], [0, 102, days + 1]);
+      expect(await passed(store, 99, 2, own)).toEqual([0]);
+      // As if it had come before: what is gone is not only too old for it.
+      expect(await passed(store, 99, 2)).toEqual([1, days + 1]);
+    });
+
+    it('does not compare a transfer with samples that are three days older', async () => {
+      const store = await openWatched();
+      const days = 3 * 24 * 60;
+      await reach(store, [0, 100, 0], [0, 300, 20], [0, 301, 21]);
+      expect(await passed(store, 99, days - 1)).toEqual([0, 20]);
+      expect(await passed(store, 99, days)).toEqual([20, 21]);
+      expect(await passed(store, 99, days + 20)).toEqual([21]);
+    });
+  });
+
+  describe('knowledge about tokens', () => {
+    it('replaces what the explorer returned earlier, and finds cataloged tokens with similar symbols', async () => {
+      const store = await openWatched();
+      const entry: CatalogEntry = { token: USDC, cataloged: true, symbol: 'Gold', name: 'Gold', checkedAt: 1 };
+      const keep = (changed: Partial<CatalogEntry>) => learn(store, { catalog: [{ ...entry, ...changed }] });
+      const genuine = async (symbol: string) => (await knowledge(store, symbol)).genuine;
+      await keep({});
+      expect((await knowledge(store)).catalog).toEqual([entry]);
+      expect(await genuine('gold')).toEqual([{ skeleton: 'GOLD', token: USDC }]);
+      await keep({ symbol: 'Silver', name: 'Silver Coin', checkedAt: 2 });
+      const renamed = { ...entry, symbol: 'Silver', name: 'Silver Coin', checkedAt: 2 };
+      expect((await knowledge(store)).catalog).toEqual([renamed]);
+      expect([await genuine('gold'), await genuine('silver')]).toEqual([[], [{ skeleton: 'SILVER', token: USDC }]]);
+      for (const changed of [{ cataloged: false }, { cataloged: null }, { symbol: null, name: null }]) {
+        await keep({ ...renamed, ...changed });
+        expect((await knowledge(store)).catalog).toEqual([{ ...renamed, ...changed }]);
+        expect(await genuine('silver')).toEqual([]);
+      }
+    });
+
+    it('updates a counterparty’s time after more than a day', async () => {
+      const store = await openWatched();
+      const seenAt = async (at: number) => {
+        await learn(store, { counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at }] });
+        return (await knowledge(store, 'USDC', NOW + 2 * DAY)).counterparties.map((one) => one.seenAt - NOW);
+      };
+      expect([await seenAt(NOW), await seenAt(NOW + DAY), await seenAt(NOW + DAY + 1)]).toEqual([[0], [0], [DAY + 1]]);
+    });
+  });
+}
