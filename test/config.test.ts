@@ -32,7 +32,7 @@ describe('.env.example', () => {
   });
 });
 
-it('has the fixed defaults', () => {
+it('reads the fixed defaults when only the token is set', () => {
   const { RECEIVER_SOURCES: sources, ...config } = readConfig({ DISCORD_TOKEN: 't' });
   expect(config).toMatchObject({
     DISCORD_API_URL: 'https://discord.com/api',

@@ -164,7 +164,7 @@ describe('the site', () => {
   const html = (file: string): string => readFileSync(join(folder, file), 'utf8');
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has every page of the documentation', () => {
+  it('contains every page of the documentation in the site, with links that lead somewhere', () => {
     const paths = PAGES.filter((page) => page.startsWith('docs/')).map((page) =>
       page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html'),
     );

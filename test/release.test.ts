@@ -130,7 +130,7 @@ describe('the release', () => {
     return { copy, status, stderr, called: called.replaceAll('\t', ' ') };
   }
 
-  it('runs in its workflow after the checks', () => {
+  it('runs .ci/release in its workflow after the checks', () => {
     expect(readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8')).toMatch(
       /run: bash \.ci\/run\n +- run: \.ci\/release\n/,
     );

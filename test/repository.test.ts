@@ -87,7 +87,7 @@ it('has builds for Linux and macOS on x64 and arm64 of every package with compil
   }
 });
 
-it('has a command in package.json that shows its help', () => {
+it('offers a command in package.json that shows its help', () => {
   const { status, stdout } = spawnSync(process.execPath, [resolve(root, packageJson.bin.ledgerbell), '--help'], {
     encoding: 'utf8',
   });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('/help', () => {
-  it('lists every command and no other', async () => {
+  it('lists every command and no other in the help', async () => {
     const answer = await world.use('help', {}, { as: seed.mia });
     expect(answer).toSatisfy(isPrivate);
     const reported = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);

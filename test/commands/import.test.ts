@@ -174,7 +174,7 @@ describe('/subscription export and import', () => {
     ['ten that can be imported', 20, 100_000, 10, 256 * 1024],
     ['fewer and larger ones, where those would be more than ten', 30, 100_000, 1, 10 * 1024 * 1024],
     ['as large as Discord takes them', 15, 1_000_000, 2, 10 * 1024 * 1024],
-  ])('exports %s', async (_, rows, length, files, most) => {
+  ])('exports many subscriptions as several files: %s', async (_, rows, length, files, most) => {
     const labels = Array.from({ length: rows }, () => ({ address: lower(A), name: 'é'.repeat(length / 2) }));
     const made = await writeFiles([], labels, 0);
     expect(made).toHaveLength(files);
@@ -365,7 +365,7 @@ describe('/subscription export and import', () => {
     expect(textOf(await bring(text))).toMatch(sentence);
   });
 
-  it('keeps to the limit and imports nothing when somebody else was faster', async () => {
+  it('keeps to the limit of subscriptions, and imports nothing when somebody else was faster', async () => {
     const { settings } = world.services;
     world.services.settings = { ...settings, maxSubscriptions: 2 };
     const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;

@@ -35,7 +35,7 @@ it('shows what is stored about a server, erases it on the button, and reports wh
   expect(textOf(await world.use('setup forget', {}, HERE))).toContain('Nothing is stored');
 });
 
-it('erases nothing on the other button, or when the question is too old', async () => {
+it('erases nothing when the erasure is declined, or when the question is too old', async () => {
   const asked = await world.use('setup forget', {}, HERE);
   expect(textOf(await world.press(asked, 'setup:spare', HERE))).toContain('Everything stays as it was');
   const late = await world.use('setup forget', {}, HERE);

@@ -90,7 +90,7 @@ describe('/setup project', () => {
     expect(urlIn(textOf(replaced))).toBe(first);
   });
 
-  it('is followed by what its URL stored and refused in /status and /setup check, and in no other server’s', async () => {
+  it('shows in /status and /setup check what a server’s own URL stored and refused, only to that server', async () => {
     const path = new URL(urlIn(textOf(await store()))!).pathname;
     const post = async () => {
       const answer = await request(world.pipeline.app.receiver + path, { method: 'POST', body: 'x'.repeat(1_000_000) });
@@ -106,7 +106,7 @@ describe('/setup project', () => {
     }
   });
 
-  it('is followed by why its URL refuses everything while its quarantine is full', async () => {
+  it('shows in /status and /setup check why a server’s own URL refuses everything while its quarantine is full', async () => {
     const path = new URL(urlIn(textOf(await store()))!).pathname;
     const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
     await quarantine(world.store, Array<string>(1_000).fill('x'), scope);

@@ -205,7 +205,7 @@ describe('refused filters', () => {
       { tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() },
       /at most 50/,
     ],
-  ])('refuses %s', async (_name, options, sentence) => {
+  ])('refuses a subscription with %s', async (_name, options, sentence) => {
     expect(textOf(await add(options))).toMatch(sentence);
     expect(await all()).toEqual([]);
   });

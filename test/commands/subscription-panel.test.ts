@@ -14,7 +14,7 @@ const only = async () => (await world.store.subscriptions.list(harbor.id))[0]!;
 const FORMS = ['filters', 'lists', 'pings', 'schedule'];
 
 describe('/subscription add', () => {
-  it('offers eight options and a preset', () => {
+  it('offers eight options and a preset for a new or an edited subscription', () => {
     const { options = [] } = commands.find(({ data }) => data.name === 'subscription')!.data.toJSON() as {
       options?: { name: string; options?: { name: string }[] }[];
     };
@@ -30,7 +30,7 @@ describe('/subscription add', () => {
     ['large', { minimum: '1000', filters: { minimums: { native: '1' } } }],
     ['nfts', { kind: 'nft' }],
     ['spam-safe', { filters: { cataloged: true, zero: false } }],
-  ])('accepts the preset %s', async (preset, expected) => {
+  ])('accepts the preset %s of a subscription', async (preset, expected) => {
     await add({ preset });
     expect(await only()).toMatchObject(expected);
   });
@@ -48,7 +48,7 @@ describe('/subscription add', () => {
 });
 
 describe('the panel', () => {
-  it('opens forms with the current choices', async () => {
+  it('opens the panel’s forms with the current choices', async () => {
     await add({ direction: 'incoming', minimum: '2.5' });
     const { id } = await only();
     await world.store.subscriptions.change(harbor.id, id, { filters: { zero: true }, mention: harbor.watchers });
@@ -83,7 +83,7 @@ describe('the panel', () => {
     });
   });
 
-  it('changes nothing on Cancel, and returns to the panel', async () => {
+  it('saves no form on Cancel, and returns to the panel', async () => {
     const asked = await world.fillFrom(await add(), 'subscription:pings', { mention: [harbor.watchers] });
     const kept = await world.press(asked, 'subscription:revert');
     expect(textOf(kept)).toContain('Nothing changed');
@@ -91,7 +91,7 @@ describe('the panel', () => {
     expect((await only()).mention).toBeNull();
   });
 
-  it('accepts lists, pings and the schedule in forms', async () => {
+  it('accepts lists, pings and the schedule in the panel’s forms', async () => {
     const shown = await add();
     const forms: [string, Record<string, string | string[]>][] = [
       ['lists', { minimums: `${TOKEN}=5`, 'exclude-counterparties': B }],

@@ -50,7 +50,7 @@ describe('/subscription add', () => {
     ]);
   });
 
-  it('accepts every filter as an option', async () => {
+  it('accepts every filter as an option of /subscription add', async () => {
     const answer = await add({
       address: A,
       channel: harbor.whales,
@@ -133,7 +133,7 @@ describe('/subscription add', () => {
     ['an invisible label', { address: A, label: '\u200b\u200b' }, /no visible characters/],
     ['a channel where the bot may not look', { address: A, channel: harbor.council }, /missing \*\*View Channel/],
   ];
-  it.each(wrong)('refuses %s in one helpful sentence', async (_name, options, sentence) => {
+  it.each(wrong)('refuses a new subscription with %s in one helpful sentence', async (_name, options, sentence) => {
     const answer = await add(options);
     expect(textOf(answer)).toMatch(sentence);
     expect(answer).toSatisfy(isPrivate);
@@ -220,7 +220,7 @@ describe('/subscription add', () => {
 });
 
 describe('a forum', () => {
-  it('gets a post for each address, which is found again when the bot stopped before it was stored', async () => {
+  it('opens a post in a forum for each address, and finds it again when the bot stopped before storing it', async () => {
     const { discord, store } = world;
     const forum = discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
     await world.use('subscription add', { address: A, channel: forum, label: 'Treasury' });
@@ -252,7 +252,7 @@ describe('a forum', () => {
     expect(posts()).toHaveLength(3);
   });
 
-  it('is refused where the bot may not open posts', async () => {
+  it('refuses a forum where the bot may not open posts', async () => {
     const { discord } = world;
     const forum = discord.act({ do: 'channel.create', name: 'closed', type: 15, guildId: harbor.id }).id!;
     discord.act({ do: 'channel.forbid', channelId: forum, permissions: ['SendMessagesInThreads'] });
@@ -287,7 +287,7 @@ describe('/subscription remove', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('keeps the subscription on the other button', async () => {
+  it('keeps a subscription when its removal is declined', async () => {
     const { id } = await world.subscribe();
     const kept = await world.press(
       await world.use('subscription remove', { subscription: `#${id}` }),

@@ -98,7 +98,7 @@ describe('watching the addresses in a message', () => {
     expect(textOf(await on(`Again ${A}`))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
   });
 
-  it('keeps to the limit, and refuses values that were not offered', async () => {
+  it('keeps to the limit of subscriptions, and refuses addresses that the menu did not offer', async () => {
     const { settings } = world.services;
     const asked = await on(`${A} ${B}`);
     world.services.settings = { ...settings, maxSubscriptions: 1 };

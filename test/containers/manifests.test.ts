@@ -59,7 +59,7 @@ describe('compose.yaml', () => {
     if (!service.image?.startsWith('grafana/')) expect(service).toHaveProperty('read_only', true);
   });
 
-  it('declares every volume that it mounts', () => {
+  it('declares every volume that a container mounts', () => {
     const mounted = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!));
     const named = mounted.filter((name) => !name.startsWith('.'));
     expect(new Set(named)).toEqual(new Set(Object.keys(compose.volumes)));
@@ -113,7 +113,7 @@ describe.each(['docs/kubernetes.yaml', 'docs/kubernetes-postgres.yaml'])('%s', (
   const { spec: pod, metadata } = of('Deployment').spec.template;
   const [bot] = pod.containers;
 
-  it('parses without an error or a warning, and names each object', () => {
+  it('parses the manifests without an error or a warning, and names each object', () => {
     expect(parsed.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     for (const { apiVersion, kind, metadata } of manifests)
       expect([apiVersion, kind, metadata.name]).toEqual([
@@ -123,12 +123,12 @@ describe.each(['docs/kubernetes.yaml', 'docs/kubernetes-postgres.yaml'])('%s', (
       ]);
   });
 
-  it('selects the pods that it makes', () => {
+  it('selects exactly the pods that the deployment makes', () => {
     expect(of('Deployment').spec.selector.matchLabels).toEqual(metadata.labels);
     expect(of('Service').spec.selector).toEqual(metadata.labels);
   });
 
-  it('probes and serves ports that the bot opens', () => {
+  it('probes and serves only ports of a pod that the bot opens', () => {
     expect(bot!.ports).toEqual([
       { name: 'hooks', containerPort: 8080 },
       { name: 'ops', containerPort: 9464 },
@@ -141,14 +141,14 @@ describe.each(['docs/kubernetes.yaml', 'docs/kubernetes-postgres.yaml'])('%s', (
     expect(bot!.livenessProbe.httpGet.path).toBe('/healthz');
   });
 
-  it('mounts the volumes that it has, and sets variables that the bot reads', () => {
+  it('mounts the volumes that the pod has, and sets only variables that the bot reads', () => {
     expect(bot!.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name));
     const claims = pod.volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
     for (const claim of claims) expect(of('PersistentVolumeClaim').metadata.name).toBe(claim);
     expect(bot!.env.map(({ name }) => name).filter((name) => !VARIABLES.has(name))).toEqual([]);
   });
 
-  it('runs as an unprivileged user with a read-only root', () => {
+  it('runs the pod as an unprivileged user with a read-only root', () => {
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
@@ -160,7 +160,7 @@ describe.each(['docs/kubernetes.yaml', 'docs/kubernetes-postgres.yaml'])('%s', (
     });
   });
 
-  it('runs as many processes as its database allows', () => {
+  it('runs as many pods as the database allows', () => {
     const { replicas, strategy } = of('Deployment').spec;
     if (of('PersistentVolumeClaim')) return expect([replicas, strategy]).toEqual([1, { type: 'Recreate' }]);
     expect(replicas).toBeGreaterThan(of('PodDisruptionBudget').spec.minAvailable);

@@ -141,7 +141,7 @@ describe('a fault that passes', () => {
     expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
   });
 
-  it('goes on after a restart where the earlier process stopped during a fault', async () => {
+  it('posts every alert once when the process restarts during a fault', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     await pipeline.pay(1);
     await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);

@@ -213,7 +213,7 @@ describe('relays that send little', () => {
     expect(await relay.use('subscription add', [ADDRESS], { permissions: '0' })).toContain('Manage Server');
   });
 
-  it('sets a manager role', async () => {
+  it('sets a manager role that the gateway has not described', async () => {
     const role = { name: 'manager', type: 8, value: ROLE };
     expect(await relay.use('setup server', [role], MANAGER)).toContain(`<@&${ROLE}>`);
     expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');

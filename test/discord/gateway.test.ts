@@ -198,7 +198,7 @@ describe('connecting', () => {
     expect(JSON.stringify(logged)).not.toContain('right-one');
   });
 
-  it('ends when it is closed, whatever its state', async () => {
+  it('ends every session when the gateway is closed', async () => {
     const discord = await standIn();
     const { gateway } = start(discord);
     await until('the gateway is ready', () => gateway.state() === 'ready');

@@ -14,7 +14,7 @@ it.each([
   expect(inUnits(value, decimals)).toBe(text);
 });
 
-it('never loses a digit', () => {
+it('formats any amount with any decimals without losing a digit', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.integer({ min: 0, max: 255 }), (value, decimals) => {
       const [whole = '', fraction = ''] = inUnits(value.toString(), decimals).split('.');
@@ -41,7 +41,7 @@ it.each([
   expect(wholeDigits(source)).toBe(digits);
 });
 
-it('compares amounts exactly', () => {
+it('compares an amount with a minimum exactly', () => {
   expect(isBelow('999999', 6, '1')).toBe(true);
   expect(isBelow('1000000', 6, '1')).toBe(false);
   expect(isBelow('1', 0, '0.5')).toBe(false);

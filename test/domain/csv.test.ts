@@ -36,7 +36,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it.each(['\n', '\r\n', '\r'])('reads lines that end with %j', (end) => {
+  it.each(['\n', '\r\n', '\r'])('reads CSV lines that end with %j', (end) => {
     expect(cellsOf(['a,b', '1,"2"', '', '3,4', ''].join(end))).toEqual([
       ['a', 'b'],
       ['1', '2'],
@@ -44,7 +44,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('numbers records by the line on which they begin', () => {
+  it('numbers CSV records by the line on which they begin', () => {
     for (const end of ['\n', '\r\n']) {
       const parsed = readCsv(['a,b', '"one', 'two",2', '', '3,4', ''].join(end));
       expect(parsed).toMatchObject({ ok: true, records: [{ line: 1 }, { line: 2 }, { line: 5 }] });

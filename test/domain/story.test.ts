@@ -35,7 +35,7 @@ describe('a swap', () => {
     expect(kinds(alertOf(GAVE, { matches }), alertOf(GOT))).toEqual(['swap']);
   });
 
-  it('stands among the other things that happened', () => {
+  it('places a swap where its first transfer is among the other things that happened', () => {
     const other = alertOf({ from: BOB, to: PAYROLL });
     expect(kinds(other, alertOf(GAVE), alertOf(GOT))).toEqual(['line', 'swap']);
     expect(kinds(alertOf(GAVE), other, alertOf(GOT))).toEqual(['swap', 'line']);

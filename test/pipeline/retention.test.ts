@@ -150,7 +150,7 @@ describe('a channel or server that is gone', () => {
       .toEqual([['1', '2'], ['2'], []]);
   });
 
-  it('posts in such a server again as soon as Discord accepts a message there', async () => {
+  it('posts in a server that removed the bot as soon as Discord accepts a message there again', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     await pipeline.pay(1);
     await pipeline.pass(15 * MINUTE);

@@ -5,7 +5,7 @@ import { createAdmission } from '../../src/receiver/admission.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
 import { watchSleep } from '../../src/receiver/sleep.ts';
 
-it('knows for a second that the process slept, before any timer runs', () => {
+it('knows for a second after a sleep of the process that it slept, before any timer runs', () => {
   const clock = createManualClock(0);
   const { hasSlept } = watchSleep(clock.now, clock.after);
   clock.advance(60_000);
@@ -25,7 +25,7 @@ it('does not take a short pause for sleep, in which no sender gives up', () => {
   expect(hasSlept()).toBe(false);
 });
 
-it('refuses requests until then: their senders may have delivered to another process', () => {
+it('refuses requests while it knows of a sleep, because their senders may have delivered to another process', () => {
   let slept = false;
   const admission = createAdmission(() => 0);
   const quotas = { admit: () => null, stored: () => undefined, diskFull: () => undefined };

@@ -112,7 +112,7 @@ it.each([
   expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
 });
 
-it('ignores empty parameters', async () => {
+it('ignores empty parameters of a request for providers', async () => {
   const rows = async (query: string) => get(`/api/infrastructure-providers/rows?category=apis${query}`);
   expect(await rows('&search=&filters=&page=&pageSize=')).toEqual(await rows(''));
 });

@@ -133,7 +133,7 @@ it('ends with 0 on SIGTERM while its modules still load', async () => {
   expect(await ended(child)).toEqual({ code: 0, output: '' });
 });
 
-it('refuses an unknown service', async () => {
+it('refuses to start an unknown service', async () => {
   const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
   expect(output).toContain('There is no service "everything"');

@@ -81,7 +81,7 @@ it('looks at each new block that a WebSocket announces, and connects again when 
   for (const client of server.clients) client.terminate();
 });
 
-it('never runs a loop twice at the same time, and once more after it was woken during a run', async () => {
+it('runs a loop only once at a time, and once more after it was woken during a run', async () => {
   const clock = createManualClock();
   const runs: (() => void)[] = [];
   const loop = createLoop(clock, () => new Promise((resolve) => runs.push(resolve)), 1_000);

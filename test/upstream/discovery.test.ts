@@ -184,7 +184,7 @@ describe('rows', () => {
     expect(await client().rows(QUERY)).toEqual({ status: 'rejected' });
   });
 
-  it('stops when a service ignores the page', async () => {
+  it('stops reading pages of providers when the service ignores the page number', async () => {
     upstream.set(() => ({ body: rows(0, 50) }));
     const { rows: found } = (await client().rows(QUERY)) as { rows?: unknown[] };
     expect(found).toHaveLength(50);

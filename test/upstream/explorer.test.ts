@@ -207,7 +207,7 @@ describe('the cache', () => {
     expect(await ask(500)).toBe(1);
   });
 
-  it('never caches a failure', async () => {
+  it('caches no failed lookup of a token', async () => {
     upstream.set(() => ({ status: 500, body: {} }));
     const client = explorer();
     await client.token(ADDRESS);

@@ -23,7 +23,7 @@ const FORBIDDEN: Given = {
 };
 
 describe('webhooks', () => {
-  it('sends both keys in the right places', async () => {
+  it('sends both keys of a project where the service expects them', async () => {
     upstream.set(() => ({ body: [] }));
     expect(await client().webhooks()).toEqual({ status: 'ok', webhooks: [] });
     const [request] = upstream.requests;

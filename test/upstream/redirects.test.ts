@@ -49,7 +49,7 @@ const requests: [string, () => Promise<unknown>][] = [
 ];
 
 describe.each([301, 302, 303, 307, 308])('a redirect with status %i', (code) => {
-  it.each(requests)('does not lead %s elsewhere', async (_name, request) => {
+  it.each(requests)('sends %s to no other address when the service redirects', async (_name, request) => {
     status = code;
     await request();
     expect(asked.length).toBeGreaterThan(0);
