@@ -45,7 +45,7 @@ async function memoryInUse(folder: string, subscriptions: number): Promise<numbe
   return memory;
 }
 
-/** The cost of more subscriptions. */
+/** The cost of more subscriptions: routing by its room alone, start and memory of the whole bot. */
 async function subscriptions(): Promise<void> {
   const folders = SIZES.map((size) => {
     const folder = newFolder();
@@ -72,7 +72,7 @@ async function subscriptions(): Promise<void> {
   for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
-/** The cost of having seen many transfers. */
+/** The cost of having seen many transfers: routing by its room alone, memory of the whole bot. */
 async function seen(): Promise<void> {
   const [empty, full] = [newFolder(), newFolder()];
   const began = performance.now();
@@ -99,7 +99,7 @@ async function seen(): Promise<void> {
   for (const folder of [empty, full]) rmSync(folder, { recursive: true });
 }
 
-/** The cost of undelivered alerts, and of deleting them. */
+/** The cost of undelivered alerts in the whole bot, and of deleting them by the store alone. */
 async function undelivered(): Promise<void> {
   const [without, waiting]: number[][] = [[], []];
   const longest: number[] = [];

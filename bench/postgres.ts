@@ -39,7 +39,7 @@ export async function postgres(): Promise<void> {
   await moving(await server.createDatabase());
 }
 
-/** Routing an event, with nothing seen and much, with few subscriptions and many. */
+/** Routing an event, by the room `src/routing/` alone: with nothing seen and much, with few subscriptions and many. */
 async function routing(server: PostgresServer, seen: string): Promise<void> {
   const [none, million] = [await server.createDatabase(), await server.createDatabase()];
   await fillPostgres(none, FEW, CHANNELS);
@@ -91,7 +91,10 @@ export async function wholeWay(url: string): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** Forgetting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside. */
+/**
+ * Forgetting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside.
+ * Calls the store directly, without the rest of the bot.
+ */
 export async function forgetting(url: string): Promise<void> {
   const { store, close } = await openPostgresStore(url);
   const before = (Math.floor(Date.now() / DAY) - DAYS + DROPPED) * DAY;
@@ -124,7 +127,7 @@ export async function forgetting(url: string): Promise<void> {
   ]);
 }
 
-/** Moving an installation from SQLite, every row compared. */
+/** Moving an installation from SQLite, every row compared, by the room `src/operator/` alone. */
 async function moving(url: string): Promise<void> {
   const folder = newFolder();
   fill(folder, FEW, CHANNELS);

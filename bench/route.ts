@@ -24,7 +24,7 @@ export interface Filled extends OpenStore {
 
 /**
  * Microseconds to route an event in each of these databases, run by run, in turns, once nothing else is going on; closes
- * them. A run before the first one warms them up.
+ * them. A run before the first one warms them up. Calls the room `src/routing/` directly, without the rest of the bot.
  */
 export async function routeInTurns(databases: readonly Filled[]): Promise<number[][]> {
   await untilIdle();

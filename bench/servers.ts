@@ -15,7 +15,8 @@ import { serve, TOKEN } from './children.ts';
 
 /**
  * One server of the intake measurement, as a separate process: `receiver` (ours, everything up to the 200), `bare` (a
- * Fastify that parses the body and responds), `append` (appends to a file, syncs, responds).
+ * Fastify that parses the body and responds), `append` (appends to a file, syncs, responds). `receiver` calls the room
+ * `src/receiver/` directly, over a database and without the rest of the bot, whose work is not measured here.
  */
 
 async function receiver(folder: string): Promise<string> {

@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
 
-/** Forgets everything that is done with, as after the retention time; returns the milliseconds of the longest step. */
+/**
+ * Forgets everything that is done with, as after the retention time, by the engine's tables alone; returns the
+ * milliseconds of the longest step.
+ */
 export function forgetAll(db: Database): number {
   const { retention } = openTables(db);
   let [longest, at]: [number, RetentionCursor | null] = [0, null];
