@@ -11,6 +11,7 @@ import {
   GUILD,
   keyOf,
   NOW,
+  OTHER_CHANNEL,
   OTHER_GUILD,
   post,
   routed,
@@ -117,17 +118,45 @@ export function erasureContract(open: OpenEmpty): void {
   });
 
   describe('retention', () => {
+    const left = async ({ history }: Store, n: number) =>
+      (await history.transfers(GUILD, txHash(n), null, NOW, 9)).total;
+    /** Whole days may be kept together. */
+    const OLD = NOW - 2 * DAY;
+
     it('forgets old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
       const store = await open();
-      // Whole days may be kept together.
-      const old = NOW - 2 * DAY;
-      await post(store, [1], { now: old });
-      await send(store, {}, old);
-      await post(store, [2], { now: old });
+      await post(store, [1], { now: OLD });
+      await send(store, {}, OLD);
+      await post(store, [2], { channelId: OTHER_CHANNEL, now: OLD });
       await post(store, [3]);
+      await send(store);
+      await forgetAll(store, NOW - 1);
+      expect([await left(store, 1), await left(store, 2), await left(store, 3)]).toEqual([0, 1, 1]);
+    });
+
+    it('forgets more transfers than one step can, of every scope', async () => {
+      const store = await open();
+      const numbers = Array.from({ length: 900 }, (_, n) => n);
+      const transfers = numbers.map((n) =>
+        storedTransfer(n, { scope: n % 3, seenAt: OLD, transfer: { txHash: txHash(1) } }),
+      );
+      await store.routing.commit(routed({ transfers, decisions: numbers.map((n) => decision(n)) }));
+      expect(await left(store, 1)).toBe(900);
       await forgetAll(store, NOW);
-      const totals = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
-      expect(totals.map(({ total }) => total)).toEqual([0, 1, 1]);
+      expect(await left(store, 1)).toBe(0);
+    });
+
+    it('keeps what a dead letter is about until the letter is discarded', async () => {
+      const store = await open();
+      await post(store, [1], { now: OLD });
+      await store.outbox.expire(CHANNEL, OLD + 1, 'too old', OLD + 1);
+      await forgetAll(store, NOW);
+      const [letter] = await store.deadLetters.list(9);
+      expect(letter).toMatchObject({ reason: 'too old' });
+      expect(await left(store, 1)).toBe(1);
+      await store.deadLetters.discard(letter!.id, NOW);
+      await forgetAll(store, NOW);
+      expect(await left(store, 1)).toBe(0);
     });
 
     it('forgets transfers of servers’ own projects that concern no subscription, and no others', async () => {

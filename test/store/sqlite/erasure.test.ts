@@ -155,21 +155,3 @@ it('erases in steps between which others write, continues in the next process, a
   expect(stored('g2')).toMatchObject({ subscriptions: 2, waiting: 302, history: 2, audit: 1 });
   expect(open.db.prepare('SELECT channel_id FROM channels').pluck().all()).toEqual(['c1', 'c2']);
 });
-
-it('erases nothing of a server that added the bot again, and all of one that did not', () => {
-  const channels = channelStates(open.db);
-  const { erasure } = tables;
-  for (const [index, guild] of ['g1', 'g2'].entries()) {
-    fill(guild, index + 1);
-    channels.guildRemoved(guild, 10, 11);
-  }
-  const before = dump().subscriptions;
-  expect([erasure.removed(10), erasure.removed(11)]).toEqual([[], ['g1', 'g2']]);
-  channels.guildReturned('g1');
-  expect(erasure.beginRemoved('g1', 11)).toBe(false);
-  expect(erasure.beginRemoved('g2', 10)).toBe(false);
-  expect(dump().subscriptions).toEqual(before);
-  expect(erasure.beginRemoved('g2', 11)).toBe(true);
-  expect([stored('g1').subscriptions, stored('g2').subscriptions]).toEqual([2, 0]);
-  expect([erasure.begun(), erasure.removed(11)]).toEqual([['g2'], []]);
-});

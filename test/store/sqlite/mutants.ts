@@ -180,6 +180,6 @@ export const SQLITE_MUTANTS: Mutant[] = [
         const { forget } = real;
         return change(real, { forget: (before, from) => forget(before + 29 * DAY, from) });
       },
-    ['test/store/sqlite/retention.test.ts'],
+    ['test/store/sqlite/contract.test.ts'],
   ),
 ];
