@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
+import type { Post, PostedCall } from '../../src/store/sqlite/connection.ts';
 import { watchCommits } from '../store/postgres/crash-points.ts';
 import { watchEngine } from '../store/sqlite/crash-points.ts';
 
@@ -16,28 +17,27 @@ function pass(point: string): void {
   if (point === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-type Call = { id: number; group: string; method: string };
 /** On a disk that is not slow, a message holds one call. */
-const callsIn = (message: unknown): Call[] => (Array.isArray(message) ? (message as Call[]) : []);
+const callsIn = (message: unknown): PostedCall[] => (Array.isArray(message) ? (message as PostedCall[]) : []);
 
 function watchStore(): void {
   const names = new Map<number, string>();
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: []) {
-    for (const call of callsIn(message)) {
+    for (const { id, call } of callsIn(message)) {
       const name = `${call.group}.${call.method}`;
-      names.set(call.id, name);
+      names.set(id, name);
       pass(`${name} asked`);
     }
     postMessage.call(this, message, ...rest);
   };
   Worker.prototype.emit = function (this: Worker, event: string, ...args: unknown[]) {
-    const post = args[0] as { answers?: { id: number }[]; ready?: true } | undefined;
-    for (const { id } of (event === 'message' && post?.answers) || []) {
+    const posted: Post | null = event === 'message' ? (args[0] as Post) : null;
+    for (const { id } of posted && 'results' in posted ? posted.results : []) {
       pass(`${names.get(id)} answered`);
       names.delete(id);
     }
-    if (event === 'message' && post?.ready) pass('database ready');
+    if (posted && 'ready' in posted) pass('database ready');
     return (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
   } as typeof emit;
 }
@@ -48,14 +48,14 @@ function watchThread(port: NonNullable<typeof parentPort>): void {
   const post = port.postMessage.bind(port);
   port.on = ((event: 'message', listener: (message: unknown) => void) =>
     on(event, (message: unknown) => {
-      for (const { group, method } of callsIn(message)) {
-        current = `${group}.${method}`;
+      for (const { call } of callsIn(message)) {
+        current = `${call.group}.${call.method}`;
         pass(`${current} begun`);
       }
       listener(message);
     })) as typeof port.on;
   port.postMessage = (message: unknown) => {
-    if (typeof message === 'object' && message !== null && 'answers' in message) pass(`${current} done`);
+    if (typeof message === 'object' && message !== null && 'results' in message) pass(`${current} done`);
     post(message);
   };
   watchEngine(pass, () => current);

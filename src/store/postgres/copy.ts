@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { SECOND } from '../../domain/clock.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import {
   AT_ONCE,
@@ -14,8 +15,10 @@ import { addDays, IDS_OF_A_DAY } from './days.ts';
 import { toStoreError } from './errors.ts';
 import { clientConfig } from './url.ts';
 
-/** How long it waits for the locks of processes that should have ended. */
+/** How long it waits for the locks of processes that should have ended, and for their connections to end. */
 const LOCK_MS = 5_000;
+/** How often it looks for such connections meanwhile: Postgres ends them a moment after their process. */
+const LOOKS = 20;
 
 /** Columns that only Postgres has: what SQLite computes from a transfer's data, and what only running processes need. */
 const OWN_COLUMNS: Partial<Record<CopiedTable, readonly string[]>> = {
@@ -56,11 +59,15 @@ export async function openPostgresCopy(url: string, { isSource }: { isSource: bo
 }
 
 async function assertUnused(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query<{ n: number }>(
-    `SELECT count(*) AS n FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name LIKE 'ledgerbell%' AND pid <> pg_backend_pid()`,
-  );
-  if (rows[0]!.n > 0) throw new Error(`Processes are using ${name}. Stop every one of them first.`);
+  for (let look = 0; look < LOOKS; look++) {
+    const { rows } = await client.query<{ n: number }>(
+      `SELECT count(*) AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'ledgerbell%' AND pid <> pg_backend_pid()`,
+    );
+    if (rows[0]!.n === 0) return;
+    await client.query('SELECT pg_sleep($1)', [LOCK_MS / LOOKS / SECOND]);
+  }
+  throw new Error(`Processes are using ${name}. Stop every one of them first.`);
 }
 
 async function assertThere(client: pg.Client, name: string, isSource: boolean): Promise<void> {

@@ -10,7 +10,7 @@ export interface PostedCall {
 }
 
 /** The result of a call. */
-export interface Answer {
+export interface CallResult {
   id: number;
   result?: unknown;
   error?: { message: string; code?: string | undefined };
@@ -20,7 +20,7 @@ export interface Answer {
 export type Post =
   | { ready: true }
   | { details: object; message: string }
-  | { answers: Answer[]; syncMs: number | null };
+  | { results: CallResult[]; syncMs: number | null };
 
 /** A commit that takes this long means a slow disk: waiting calls then share a transaction. */
 const SLOW_SYNC_MS = 5;
@@ -86,7 +86,7 @@ export async function openConnection(
     disk.end(message.syncMs);
     // The thread continues while this one processes the results.
     post();
-    for (const { id, result, error: failure } of message.answers) {
+    for (const { id, result, error: failure } of message.results) {
       if (!failure) pending.resolve(id, result);
       else {
         const error = new StoreError(failure.message, failure.code);

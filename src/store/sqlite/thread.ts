@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { isDelivery } from './calls.ts';
 import { setCheckpoints } from './checkpoints.ts';
-import type { Answer, Post, PostedCall } from './connection.ts';
+import type { CallResult, Post, PostedCall } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
 import type { Call, FileMethods } from './methods.ts';
@@ -53,18 +53,18 @@ function look(): void {
   }
 }
 
-const alone = (calls: PostedCall[]): Post => ({ answers: calls.map(run), syncMs: null });
+const alone = (calls: PostedCall[]): Post => ({ results: calls.map(run), syncMs: null });
 
 /** Runs calls in one transaction, so that they wait for the disk once. Each call fails on its own. */
 function together(calls: PostedCall[]): Post {
-  const answers: Answer[] = [];
+  const results: CallResult[] = [];
   let syncMs: number | null = null;
   try {
     db.exec('BEGIN IMMEDIATE');
     for (const call of calls) {
-      answers.push(run(call));
+      results.push(run(call));
       // A full or failing disk has rolled back the transaction and the earlier calls in it.
-      if (!db.inTransaction) throw answers.at(-1)!.error;
+      if (!db.inTransaction) throw results.at(-1)!.error;
     }
     const began = performance.now();
     db.exec('COMMIT');
@@ -75,12 +75,12 @@ function together(calls: PostedCall[]): Post {
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     const { message, code } = error as Error & { code?: string };
-    return { answers: calls.map(({ id }) => ({ id, error: { message, code } })), syncMs };
+    return { results: calls.map(({ id }) => ({ id, error: { message, code } })), syncMs };
   }
-  return { answers, syncMs };
+  return { results, syncMs };
 }
 
-function run({ id, call: { group, method, args } }: PostedCall): Answer {
+function run({ id, call: { group, method, args } }: PostedCall): CallResult {
   try {
     return { id, result: tables[group][method](...args) };
   } catch (error) {
