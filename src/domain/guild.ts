@@ -7,7 +7,7 @@ export const MOST_LABELS = 1_000;
 /** Why an address did not get a name: another one has it, or the guild names as many addresses as it may. */
 export type LabelRefusal = { status: 'label-taken'; name: string; address: AddressText } | { status: 'labels-full' };
 
-/** A guild's own name of an address. No two of its addresses have the same, whatever the case of its letters. */
+/** A guild's own name of an address. No two of its addresses have the same, whatever the case of its letters from A to Z. */
 export interface Label {
   address: AddressText;
   name: string;
