@@ -18,6 +18,7 @@ import { catalogedAmong } from './subscription/tokens.ts';
 /** `/activity`: how a watched address moved over time, as a chart and a CSV file. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'history'

@@ -3,7 +3,9 @@ import { drop, keep, list, listButton, offer, remove, set } from './label/book.t
 import { define } from './shared/define.ts';
 import type { ContextWith } from './shared/services.ts';
 
-type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
+type Needs = ContextWith<
+  'guildChannels' | 'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'
+>;
 
 /** The guild's address book: its own names for addresses, in alerts and replies. */
 export const label = {

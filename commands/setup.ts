@@ -12,6 +12,7 @@ import { TARGET_TYPES } from './shared/target.ts';
 /** `/setup`: a server’s settings, its own project, the check of everything, and the erasure of its data. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'guilds'
   | 'audit'

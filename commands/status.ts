@@ -17,6 +17,7 @@ import { hiddenFrom } from './shared/visibility.ts';
 /** `/status`: whether the bot works for this server, and what waits. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'silence'
   | 'metrics'

@@ -18,6 +18,7 @@ import { offerTokens } from './subscription/tokens.ts';
 /** `/subscription`: adds, edits, lists, pauses, imports and exports what channels watch. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'guilds'

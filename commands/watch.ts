@@ -24,7 +24,7 @@ import { checkTarget, outsideLine } from './shared/target.ts';
 /** `Watch addresses in this message`, in the menu of a message. */
 
 type Needs = ContextWith<
-  'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
+  'guildChannels' | 'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
 >;
 
 const NAME = 'Watch addresses in this message';

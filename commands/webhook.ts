@@ -9,6 +9,7 @@ import { nameForm, nameMenu } from './webhook/name.ts';
 import { cancelButton, confirmButton, forgetButton, preview, restoreButton } from './webhook/remove.ts';
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'guilds'
   | 'audit'

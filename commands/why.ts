@@ -15,6 +15,7 @@ import { describeStory } from './why/story.ts';
 /** `/why`: what arrived about a transaction, what was posted or hidden, and why. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'labels'
   | 'history'
   | 'tokens'

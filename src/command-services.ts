@@ -1,4 +1,5 @@
 import { createCoolDown } from '../commands/shared/cool-down.ts';
+import { createGuildChannels } from '../commands/shared/guild-channels.ts';
 import { createGuildQueue } from '../commands/shared/guild-queue.ts';
 import type { CommandServices } from '../commands/shared/services.ts';
 import type { Config } from './config.ts';
@@ -51,6 +52,7 @@ export function createCommandServices(
     storedProjects: store.projects,
     ...given,
     guildQueue: createGuildQueue(),
+    guildChannels: createGuildChannels(now),
     coolDown: createCoolDown(now),
     now,
     discovery: openDiscovery(config, health, now),

@@ -15,7 +15,9 @@ import { echoing, fullAddress, note, pageOf, pager, press, row } from '../shared
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 
-type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
+type Needs = ContextWith<
+  'guildChannels' | 'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'
+>;
 
 const PER_PAGE = 12;
 /** How many recent decisions are searched for addresses to suggest. */

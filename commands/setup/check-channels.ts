@@ -3,20 +3,20 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { GuildOverview } from '../../src/domain/overview.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import type { FoundChannel } from '../shared/guild-channels.ts';
 import { boldName } from '../shared/naming.ts';
 import { firstOf } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
-import { type Answer, askAbout } from '../shared/visibility.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
-type Needs = ContextWith<'now'>;
+type Needs = ContextWith<'guildChannels'>;
 
 /** Checks whether the subscriptions' channels can get alerts, with the fix for each that cannot. */
 export async function checkChannels(
   interaction: CommandUse,
-  { t, server, now }: Needs,
+  { t, server, guildChannels }: Needs,
   subscriptions: readonly Subscription[],
   stopped: GuildOverview['stopped'],
 ): Promise<Finding[]> {
@@ -28,7 +28,7 @@ export async function checkChannels(
     const there = subscriptions.filter(({ channelId }) => channelId === id);
     return firstOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(t('reply.comma'));
   };
-  const known = await askAbout(guild, ids, now());
+  const known = await guildChannels.find(guild, ids);
   const wrong = new Map(
     ids.flatMap((id): [string, Finding][] => {
       const finding = judge(id, known.get(id), guild, t);
@@ -45,18 +45,18 @@ export async function checkChannels(
   const { defaultChannel } = server;
   const lacking = defaultChannel !== null && !ids.includes(defaultChannel);
   const badDefault =
-    lacking && judge(defaultChannel, (await askAbout(guild, [defaultChannel], now())).get(defaultChannel), guild, t);
+    lacking && judge(defaultChannel, (await guildChannels.find(guild, [defaultChannel])).get(defaultChannel), guild, t);
   return [
     ...(wrong.size > 0 ? wrong.values() : [fine(t('setup.check.channelsFine', { count: ids.length }))]),
     ...(badDefault ? [fault(t('setup.check.defaultChannel'))] : []),
   ];
 }
 
-function judge(id: string, answer: Answer, guild: Guild, t: Translate): Finding | null {
+function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Finding | null {
   const channel = `<#${id}>`;
-  if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
-  if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));
-  if (isLocked(guild, answer)) return fault(t('setup.check.channelClosed', { channel }));
+  if (found === 'gone') return fault(t('setup.check.channelGone', { channel }));
+  if (found === 'hidden') return fault(t('setup.check.channelHidden', { channel }));
+  if (isLocked(guild, found)) return fault(t('setup.check.channelClosed', { channel }));
   const missing = missingIn(guild, id, null, t, ALERT_EXTRAS);
   if (missing.length === 0) return null;
   return fault(t('setup.check.channelLacks', { channel, permissions: missing.join(`**${t('reply.comma')}**`) }));

@@ -11,6 +11,7 @@ import { type Finding, fault, fine, hint } from './finding.ts';
 /** `/setup check`: what works in this server, and what an admin has to fix. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'metrics'
   | 'storedProjects'

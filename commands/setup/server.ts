@@ -10,7 +10,7 @@ import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
 
-type Needs = ContextWith<'guilds' | 'audit' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'guilds' | 'audit' | 'now'>;
 
 /** The languages to choose from, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));

@@ -7,7 +7,7 @@ import type { ContextWith } from './services.ts';
 import { visibleTo } from './subscriptions.ts';
 import type { Asker } from './visibility.ts';
 
-type Needs = ContextWith<'subscriptions' | 'labels' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels' | 'now'>;
 
 /** An address that the guild labeled or watches. */
 interface RoutingState {

@@ -19,6 +19,7 @@ import type { Explorer } from '../../src/upstream/explorer.ts';
 import type { InterfaceHealth } from '../../src/upstream/health.ts';
 import type { Projects } from '../../src/upstream/projects.ts';
 import type { CoolDown } from './cool-down.ts';
+import type { GuildChannels } from './guild-channels.ts';
 import type { GuildQueue } from './guild-queue.ts';
 
 /** The configuration that commands need. */
@@ -67,6 +68,8 @@ export interface CommandServices extends StoreGroups {
   receiver: ReceiverPaths;
   /** Runs one guild's slow reads one at a time. */
   guildQueue: GuildQueue;
+  /** Requests about guilds' channels that Discord may refuse. */
+  guildChannels: GuildChannels;
   /** How often people may query other services. */
   coolDown: CoolDown;
   settings: CommandSettings;

@@ -3,7 +3,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { ContextWith } from './services.ts';
 import { type Asker, hiddenFrom } from './visibility.ts';
 
-type Needs = ContextWith<'subscriptions' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'now'>;
 
 /** The guild's subscriptions: those in channels that the person is known to see, and the others. */
 export async function seenBy(

@@ -11,8 +11,9 @@ import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/disco
 import { invitation } from '../../src/discord/invitation.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { readFailure } from './guild-channels.ts';
 import type { ContextWith } from './services.ts';
-import { hasRoles, readFailure, withinRefusals } from './visibility.ts';
+import { hasRoles } from './visibility.ts';
 
 /** A channel for alerts. */
 export const TARGET_TYPES = [
@@ -36,7 +37,7 @@ export async function checkTarget(
   interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
   channelId: string,
   picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
-  { t, now }: ContextWith<'now'>,
+  { t, guildChannels }: ContextWith<'guildChannels'>,
   isForum = false,
 ): Promise<void> {
   checkKnown(interaction, channelId, picked, t, isForum);
@@ -45,7 +46,7 @@ export async function checkTarget(
   // The library caches a private thread that came with the command, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
   const fetch = () => guild.channels.fetch(channelId, { force: true });
-  const response = await withinRefusals(guild, now(), fetch, () => null).catch(readFailure);
+  const response = await guildChannels.request(guild, fetch, () => null).catch(readFailure);
   if (response === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 

@@ -7,13 +7,14 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
+import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
 import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
-import { hiddenFrom, isGone, readFailure, withinRefusals } from '../shared/visibility.ts';
+import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
 import { nameOf } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
@@ -24,6 +25,7 @@ import { tokenBook } from './tokens.ts';
 
 /** The services that adding a subscription needs. */
 export type AddServices =
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'guilds'
@@ -64,7 +66,7 @@ async function usualChannel(interaction: CommandUse, context: Needs): Promise<st
     // The gateway does not report closed threads; a request does.
     const guild = interaction.guild!;
     const fetch = () => guild.channels.fetch(defaultChannel);
-    const response = await withinRefusals(guild, context.now(), fetch, () => null).catch(readFailure);
+    const response = await context.guildChannels.request(guild, fetch, () => null).catch(readFailure);
     if (response === 'gone' || response === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
   }
   // For example a private thread: people who are not in it could not see what they add.

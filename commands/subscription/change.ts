@@ -17,6 +17,7 @@ import { tokenBook } from './tokens.ts';
 
 /** What changing a subscription needs. */
 export type EditNeeds = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'projects'

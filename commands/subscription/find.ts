@@ -10,7 +10,7 @@ import { echoing, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 
-type Needs = ContextWith<'subscriptions' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'now'>;
 
 /** A subscription's short name: its label, or else its shortened address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {

@@ -13,12 +13,12 @@ import { cutTo } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { languageOf, translator } from '../../src/languages/index.ts';
+import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { fullAddress, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
-import { tooManyRefusals, withinRefusals } from '../shared/visibility.ts';
 
-type Needs = ContextWith<'settings' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'settings' | 'now'>;
 type Picked = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
 
 /** Discord's limit of a post's title. */
@@ -55,7 +55,7 @@ export async function placeFor(
       message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
       appliedTags: tags,
     });
-  const made = withinRefusals(forum.guild, context.now(), create, () => tooManyRefusals(context));
+  const made = context.guildChannels.request(forum.guild, create, () => tooManyRefusals(context));
   const { id } = await made.catch((error: unknown) => {
     if (!(error instanceof DiscordAPIError)) throw error;
     throw new UserError(t('subscription.forum.refused', { channel: `<#${channelId}>`, reason: `\`${error.code}\`` }));

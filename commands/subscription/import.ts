@@ -22,6 +22,7 @@ import { tokenBook } from './tokens.ts';
 /** `/subscription import`: subscriptions from a CSV file. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'guilds'

@@ -15,6 +15,7 @@ import { type TokenBook, tokenBook } from './tokens.ts';
 /** `/subscription list`: the subscriptions of a channel or server, in pages, with quick actions. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'labels'
   | 'projects'

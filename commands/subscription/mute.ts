@@ -20,7 +20,16 @@ import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 /** `/subscription mute`, its buttons, and mutes of single tokens. */
 
 type Needs = ContextWith<
-  'subscriptions' | 'audit' | 'history' | 'tokens' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'onRelabeled'
+  | 'guildChannels'
+  | 'subscriptions'
+  | 'audit'
+  | 'history'
+  | 'tokens'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'onRelabeled'
 >;
 
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };

@@ -17,7 +17,7 @@ import { readingOf } from './options.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
-type Needs = EditNeeds & ContextWith<'confirmations'>;
+type Needs = EditNeeds & ContextWith<'guildChannels' | 'confirmations'>;
 
 /** The action's name in confirmations. */
 const EDIT = 'subscription.panel';
@@ -46,7 +46,7 @@ export async function panel(subscription: Subscription, context: Needs, title?: 
 export async function seenOne(
   interaction: ButtonUse | FormUse | MenuUse,
   id: string | number | undefined,
-  context: ContextWith<'subscriptions' | 'now'>,
+  context: ContextWith<'guildChannels' | 'subscriptions' | 'now'>,
 ): Promise<Subscription> {
   const found = await context.subscriptions.get(interaction.guildId, Number(id));
   const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;

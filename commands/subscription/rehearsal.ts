@@ -20,7 +20,16 @@ import { catalogedAmong, knownIn } from './tokens.ts';
 /** The dry run: what filters would have posted in the last days. */
 
 type Needs = ContextWith<
-  'subscriptions' | 'labels' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
+  | 'guildChannels'
+  | 'subscriptions'
+  | 'labels'
+  | 'projects'
+  | 'tokens'
+  | 'history'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
 >;
 
 const LOOK_BACK_MS = 7 * DAY;

@@ -16,7 +16,15 @@ import { tokenBook } from './tokens.ts';
 /** `/subscription remove`, and its buttons. */
 
 type Needs = ContextWith<
-  'subscriptions' | 'audit' | 'tokens' | 'storedProjects' | 'projects' | 'receiver' | 'settings' | 'now'
+  | 'guildChannels'
+  | 'subscriptions'
+  | 'audit'
+  | 'tokens'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'settings'
+  | 'now'
 >;
 
 /** `/subscription remove`: asks first. */

@@ -2,14 +2,14 @@ import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } f
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { tooManyRefusals, withinRefusals } from '../shared/visibility.ts';
 import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { seenOne } from './panel.ts';
 
-type Needs = ContextWith<'subscriptions' | 'guilds' | 'now' | 'sample'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'guilds' | 'now' | 'sample'>;
 
 /** `/subscription test`: posts an alert that is marked as a sample. */
 export async function test(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -33,7 +33,7 @@ async function post(interaction: CommandUse | ButtonUse, found: Subscription, co
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
     const send = () => interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
     const { guild } = interaction;
-    await (guild ? withinRefusals(guild, context.now(), send, () => tooManyRefusals(context)) : send());
+    await (guild ? context.guildChannels.request(guild, send, () => tooManyRefusals(context)) : send());
   } catch (error) {
     const known = interaction.guild?.channels.cache.get(found.channelId);
     const reason = error instanceof DiscordAPIError ? refusal(error, known) : null;

@@ -13,7 +13,7 @@ import { fullAddress, nameOf, quoted, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 
-type Needs = ContextWith<'subscriptions' | 'tokens' | 'settings' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'tokens' | 'settings' | 'now'>;
 
 /** Unknown symbols for which a similar one is looked for: a file may name thousands. */
 const MEANT_MOST = 10;

@@ -12,7 +12,15 @@ import { addAll, isUnknownCall } from './fill.ts';
 import { isWebhookId } from './name.ts';
 
 type Needs = ContextWith<
-  'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
+  | 'guildChannels'
+  | 'subscriptions'
+  | 'guilds'
+  | 'audit'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'now'
 >;
 
 /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */

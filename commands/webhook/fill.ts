@@ -20,7 +20,15 @@ import { isWebhookId } from './name.ts';
 /** Adds watched addresses to the webhook that posts here. */
 
 type Needs = ContextWith<
-  'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
+  | 'guildChannels'
+  | 'subscriptions'
+  | 'guilds'
+  | 'audit'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'now'
 >;
 type Use = ButtonUse | MenuUse | FormUse;
 type Ready = Extract<ProjectAccess, { status: 'ready' }>;

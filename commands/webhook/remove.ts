@@ -18,6 +18,7 @@ import { lookUp, standing } from './standing.ts';
 /** `/webhook remove`: its preview, its removal, and what it offers afterwards. */
 
 type Needs = ContextWith<
+  | 'guildChannels'
   | 'subscriptions'
   | 'guilds'
   | 'audit'

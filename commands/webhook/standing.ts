@@ -21,7 +21,7 @@ export async function standing(
   addresses: AddressText[],
   interaction: CommandUse | ButtonUse,
   scope: number,
-  context: ContextWith<'subscriptions' | 'storedProjects' | 'now'>,
+  context: ContextWith<'guildChannels' | 'subscriptions' | 'storedProjects' | 'now'>,
 ) {
   const { guildId } = interaction;
   const watching = await watchersOf(addresses, scope, context);

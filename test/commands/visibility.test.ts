@@ -8,8 +8,9 @@ import {
   PermissionsBitField,
 } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
+import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
 import { requireMention } from '../../commands/shared/rights.ts';
-import { type Asker, askAbout, hiddenFrom, withinRefusals } from '../../commands/shared/visibility.ts';
+import { type Asker, hiddenFrom } from '../../commands/shared/visibility.ts';
 import { translator } from '../../src/languages/index.ts';
 import { startUpstream } from '../upstream/server.ts';
 
@@ -57,7 +58,7 @@ it('shows a person what their roles allow: no private thread except the one they
   const { guild, person } = server();
   const hidden = async (roles: string[], here: string | null = null) => {
     const asker: Asker = { guild, member: person(roles), memberPermissions: null, channelId: here };
-    return [...(await hiddenFrom(asker, ALL, { manages: false, now: () => 0 }))].sort();
+    return [...(await hiddenFrom(asker, ALL, { manages: false, guildChannels: createGuildChannels(() => 0) }))].sort();
   };
   expect(await hidden([])).toEqual([SECRET, PRIVATE, ORPHAN, GONE]);
   expect(await hidden([], PRIVATE)).toEqual([SECRET, ORPHAN, GONE]);
@@ -71,10 +72,13 @@ it('asks Discord about hidden channels at most twenty times in two minutes, howe
   onTestFinished(discord.close);
   const { guild } = server(discord.url);
   const ids = Array.from({ length: 30 }, (_, n) => `22000000000000000${n + 10}`);
-  /** How often Discord was asked, and what is known then. */
-  const ask = async (now: number) => {
-    const known = [...(await askAbout(guild, ids, now)).values()];
-    return [discord.requests.length, known.filter((answer) => answer === 'hidden').length];
+  let now = 0;
+  const { find } = createGuildChannels(() => now);
+  /** How often Discord was asked, and how many channels are known to be hidden then. */
+  const ask = async (at: number) => {
+    now = at;
+    const found = [...(await find(guild, ids)).values()];
+    return [discord.requests.length, found.filter((channel) => channel === 'hidden').length];
   };
   expect(await ask(0)).toEqual([10, 10]);
   await Promise.all([ask(MINUTE), ask(MINUTE), ask(MINUTE)]);
@@ -87,16 +91,16 @@ it('makes no request that Discord may refuse after twenty refusals in two minute
   const [harbor, orchid] = [server().guild, server().guild];
   const refusal = { code: 50_013, message: 'Missing Permissions' };
   let asked = 0;
-  const ask = (guild: Guild, now: number) =>
-    withinRefusals(
-      guild,
-      now,
-      async () => {
-        asked++;
-        throw new DiscordAPIError(refusal, 50_013, 403, 'POST', '/messages', {});
-      },
-      () => 'not asked',
-    ).catch((error: DiscordAPIError) => error.code);
+  let now = 0;
+  const { request } = createGuildChannels(() => now);
+  const refused = async () => {
+    asked++;
+    throw new DiscordAPIError(refusal, 50_013, 403, 'POST', '/messages', {});
+  };
+  const ask = (guild: Guild, at: number) => {
+    now = at;
+    return request(guild, refused, () => 'not asked').catch((error: DiscordAPIError) => error.code);
+  };
   for (let n = 0; n < 20; n++) expect(await ask(harbor, 0)).toBe(50_013);
   expect([await ask(harbor, 2 * 60_000 - 1), await ask(orchid, 0)]).toEqual(['not asked', 50_013]);
   expect(asked).toBe(21);
@@ -118,7 +122,8 @@ it('remembers that a channel is gone, and asks again after a missing response', 
   const discord = await startUpstream(() => ({ status: 500, body: {} }));
   onTestFinished(discord.close);
   const { guild } = server(discord.url);
-  const ask = async () => [[...(await askAbout(guild, [GONE!, OPEN!], 0)).values()][0], discord.requests.length];
+  const { find } = createGuildChannels(() => 0);
+  const ask = async () => [[...(await find(guild, [GONE!, OPEN!])).values()][0], discord.requests.length];
   expect(await ask()).toEqual([undefined, 1]);
   discord.set(() => ({ status: 404, body: { code: 10_003, message: 'Unknown Channel' } }));
   expect(await ask()).toEqual(['gone', 2]);

@@ -1,9 +1,8 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
-import type { Post, PostedCall } from '../../src/store/sqlite/connection.ts';
 import { watchCommits } from '../store/postgres/crash-points.ts';
-import { watchEngine } from '../store/sqlite/crash-points.ts';
+import { type Post, type PostedCall, watchEngine } from '../store/sqlite/crash-points.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread: ends the process with SIGKILL when it passes
