@@ -193,12 +193,10 @@ describe('another equal transfer of a single alert', () => {
     refuse(1);
     await again();
     await pipeline.turnUntilSettled();
-    expect(messages().map(({ content }) => content.includes('2 identical transfers'))).toEqual([false]);
+    expect(messages()).toMatchObject([{ content: expect.not.stringContaining('2 identical transfers') }]);
     await again();
     await pipeline.turnUntilSettled();
-    expect(messages().map(({ content, embeds }) => [content.includes('2 identical transfers'), embeds])).toEqual([
-      [true, []],
-    ]);
+    expect(messages()).toMatchObject([{ content: expect.stringContaining('2 identical transfers'), embeds: [] }]);
     await again({ value: '8000000' });
     await pipeline.turnUntilSettled();
     expect(
@@ -230,7 +228,7 @@ describe('another equal transfer of a single alert', () => {
     await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
     await pipeline.turnUntilSettled();
-    expect(pipeline.alerts(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
+    expect(pipeline.alerts(ALERTS)).toMatchObject([{ text: expect.stringContaining('×2') }]);
   });
 
   it('counts equal transfers once a closed channel opens, in posted and in waiting alerts', async () => {

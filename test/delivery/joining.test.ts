@@ -76,7 +76,8 @@ describe('alerts of one transaction', () => {
     });
     await send(tx, 2);
     await pipeline.pass(MINUTE);
-    expect([edits() > 3, edits() < 9]).toEqual([true, true]);
+    expect(edits()).toBeGreaterThan(3);
+    expect(edits()).toBeLessThan(9);
     away.clear();
     await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1, 2]]]);

@@ -192,8 +192,9 @@ describe('relays that send little', () => {
       await world.subscribe({ guildId, channelId, address: lower(address) });
     const list = (member: object) => relay.use('subscription list', [], member, { guild_id: guildId });
     const [member, managing] = [await list({}), await list(MANAGER)];
-    expect([member.includes(A), member.includes(B)]).toEqual([true, false]);
-    expect([managing.includes(A), managing.includes(B)]).toEqual([true, true]);
+    expect(member).toContain(A);
+    expect(member).not.toContain(B);
+    for (const address of [A, B]) expect(managing).toContain(address);
   });
 
   it('shows people who manage a server without the bot the invitation link', async () => {

@@ -110,9 +110,8 @@ it('returns 404 at every other path, without storing or echoing anything', async
     fc.asyncProperty(paths, fc.constantFrom('POST', 'PUT', 'PATCH', 'GET', 'DELETE'), async (path, method) => {
       const body = method === 'GET' ? Buffer.alloc(0) : Buffer.from('{}');
       const { status, text } = await post(path, body, {}, method);
-      expect([status, ['{"ok":false}', '{"ok":false,"error":"There is nothing at this path"}'].includes(text)]).toEqual(
-        [404, true],
-      );
+      expect(status).toBe(404);
+      expect(text).toMatch(/^\{"ok":false(,"error":"There is nothing at this path")?\}$/);
     }),
     { numRuns: 300 },
   );

@@ -56,7 +56,7 @@ it('counts the message, its alert, Discord’s response and the time since the d
     shard: values.has('ledgerbell_shard_connected{shard="0"}'),
   }).toEqual({ messages: '1', attempts: '1', delays: '1', database: '1', shard: true });
   for (const name of ['file_bytes{file="database"}', 'file_bytes{file="wal"}', 'disk_free_bytes', 'last_sync_seconds'])
-    expect([name, Number(values.get(`ledgerbell_${name}`)) > 0]).toEqual([name, true]);
+    expect(Number(values.get(`ledgerbell_${name}`)), name).toBeGreaterThan(0);
   expect(text).toMatch(/^ledgerbell_build_info\{version="\d+\.\d+\.\d+",schema="\d+",node="v24[.\d]+"\} 1$/m);
 });
 
