@@ -191,7 +191,8 @@ describe('the figures', () => {
     const database = async () =>
       (JSON.parse((await get('/readyz')).text) as { parts: Record<string, unknown> }).parts.database;
     await quarantine(store, Array<string>(9_999).fill('x'));
-    expect([await post('x'), await database()]).toEqual([200, { ready: true }]);
+    expect(await database()).toEqual({ ready: true });
+    expect(await post('x')).toBe(200);
     await until('a delivery is refused', async () => (await post('x')) === 503);
     expect((await get('/readyz')).status).toBe(503);
     expect(await database()).toEqual({ ready: false, detail: expect.stringContaining('quarantine of unreadable') });
