@@ -3,7 +3,7 @@ import { createGuildChannels } from '../commands/shared/guild-channels.ts';
 import { createGuildQueue } from '../commands/shared/guild-queue.ts';
 import type { CommandServices } from '../commands/shared/services.ts';
 import type { Config } from './config.ts';
-import { drawChart } from './discord/chart.ts';
+import { createCharts } from './discord/chart.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import type { Store } from './store/store.ts';
@@ -69,7 +69,7 @@ export function createCommandServices(
       schema,
     },
     ...wordsOf(render),
-    chart: drawChart,
+    chart: createCharts(),
     eraseGuild: (guildId) => eraseGuild(store, guildId),
     sample: (subscription, server) => sampleMessage(subscription, render, now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),

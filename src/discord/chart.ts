@@ -14,28 +14,29 @@ export interface Bars {
 }
 
 /** Time limit for one chart. */
-const PATIENCE_MS = 10_000;
-
-let last: Promise<unknown> = Promise.resolve();
+const TIMEOUT_MS = 10_000;
 
 /**
- * Draws a bar chart as a PNG, one at a time, in a thread that ends afterwards: the event loop is not blocked, and the
- * memory is freed. Rejects when no chart can be drawn on this machine.
+ * Creates the function that draws a bar chart as a PNG, one at a time, in a thread that ends afterwards: the event loop is
+ * not blocked, and the memory is freed. It rejects when no chart can be drawn on this machine.
  */
-export function drawChart(bars: Bars): Promise<Buffer> {
-  const drawn = last.then(
-    () => draw(bars),
-    () => draw(bars),
-  );
-  last = drawn;
-  return drawn;
+export function createCharts(): (bars: Bars) => Promise<Buffer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (bars) => {
+    const drawn = last.then(
+      () => draw(bars),
+      () => draw(bars),
+    );
+    last = drawn;
+    return drawn;
+  };
 }
 
 async function draw(bars: Bars): Promise<Buffer> {
   const worker = new Worker(new URL('./chart-thread.ts', import.meta.url), { workerData: bars });
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   // The real time, because the work is real.
-  const cancel = systemClock.after(PATIENCE_MS, () => reject(new Error('Drawing the chart timed out.')));
+  const cancel = systemClock.after(TIMEOUT_MS, () => reject(new Error('Drawing the chart timed out.')));
   worker.on('message', (png: Uint8Array) => resolve(Buffer.from(png)));
   worker.on('error', (error) => reject(error as Error));
   worker.on('exit', () => reject(new Error('The chart was not drawn.')));

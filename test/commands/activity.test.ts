@@ -1,12 +1,14 @@
 import { loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
-import { drawChart } from '../../src/discord/chart.ts';
+import { createCharts } from '../../src/discord/chart.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { decision, newAlert, routed, storedTransfer } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
+
+const drawChart = createCharts();
 
 const DAY = 86_400_000;
 let pipeline: Pipeline;

@@ -1,6 +1,8 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { expect, it } from 'vitest';
-import { type Bars, drawChart } from '../../src/discord/chart.ts';
+import { type Bars, createCharts } from '../../src/discord/chart.ts';
+
+const drawChart = createCharts();
 
 const GREEN = [0x3f, 0xb9, 0x50];
 const RED = [0xf4, 0x70, 0x5f];
