@@ -7,7 +7,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
-  'test/faults/{database,hanging-disk,slow-disk}.test.ts',
+  'test/faults/{hanging-disk,slow-disk}.test.ts',
+  'test/store/sqlite/damage.test.ts',
   'test/{release,site}.test.ts',
   'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
   'test/processes/*.test.ts',

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
-import { beside, bodiesIn, openStoreBeside, pagesOf, writeBack } from '../store/sqlite/beside.ts';
-import { until } from '../until.ts';
+import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../../lifecycle/bot.ts';
+import { until } from '../../until.ts';
+import { beside, bodiesIn, openStoreBeside, pagesOf, writeBack } from './beside.ts';
 
 const PAGE = 4_096;
 
