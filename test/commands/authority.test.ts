@@ -4,7 +4,7 @@ import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { remember } from './ledger.ts';
+import { remember } from './stored.ts';
 import {
   A,
   B,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERTS, ALICE, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
 import { post as postAlert, send } from '../store/contract/given.ts';
-import { remember } from './ledger.ts';
+import { remember } from './stored.ts';
 import { A, B, type CommandWorld, isPrivate, LIKE_A, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;

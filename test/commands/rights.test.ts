@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { remember } from './ledger.ts';
+import { remember } from './stored.ts';
 import { A, B, buttonsOf, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { freeze, post, send, txHash } from '../store/contract/given.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { trouble } from './ledger.ts';
+import { trouble } from './stored.ts';
 import {
   A,
   type Actor,

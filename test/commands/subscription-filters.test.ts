@@ -3,7 +3,7 @@ import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { rehearse } from '../../src/domain/rehearsal.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { catalogue, PAYER, remember, trouble } from './ledger.ts';
+import { catalogue, PAYER, remember, trouble } from './stored.ts';
 import { A, B, type CommandWorld, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;

@@ -2,7 +2,7 @@ import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { remember, trouble } from './ledger.ts';
+import { remember, trouble } from './stored.ts';
 import { A, B, buttonsOf, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;

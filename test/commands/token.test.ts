@@ -3,7 +3,7 @@ import { imitationsAmong } from '../../commands/subscription/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { remember } from './ledger.ts';
+import { remember } from './stored.ts';
 import {
   A,
   B,

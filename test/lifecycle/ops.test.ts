@@ -6,7 +6,7 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import { systemClock } from '../../src/domain/clock.ts';
 import { backUp } from '../../src/store/sqlite/backup.ts';
 import { backupFolder } from '../../src/store/sqlite/folder.ts';
-import { trouble } from '../commands/ledger.ts';
+import { trouble } from '../commands/stored.ts';
 import { payment } from '../pipeline/harness.ts';
 import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
