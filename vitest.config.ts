@@ -20,7 +20,7 @@ const LONG = [
 ];
 
 /** Tests that start processes and wait for them, or open a store for each of many cases. */
-const SLOW = /\/test\/((crash|faults|lifecycle|processes|sandbox)\/|store\/sqlite\/contract)/;
+const SLOW = /\/test\/((crash|faults|lifecycle|processes|sandbox)\/|store\/sqlite\/(contract|damage))/;
 
 /** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
 class SlowestFirst extends BaseSequencer {
