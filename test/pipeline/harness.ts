@@ -18,7 +18,11 @@ import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { createConnection, createMachine, createTime, createTraffic, startBot } from './parts.ts';
+import { startBot } from './bot.ts';
+import { createConnection } from './connection.ts';
+import { createMachine } from './machine.ts';
+import { createTime } from './time.ts';
+import { createTraffic } from './traffic.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';

@@ -9,7 +9,7 @@ import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway } from '../app.ts';
-import { createMachine } from '../pipeline/parts.ts';
+import { createMachine } from '../pipeline/machine.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime, until } from '../until.ts';
 import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';

@@ -1,0 +1,39 @@
+import type { ManualClock } from '../../sandbox/discord/index.ts';
+import type { App } from '../../src/app.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** The bot in this process, which can be started again over the same file. */
+export interface Bot {
+  readonly app: App;
+  readonly store: Store;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startBot(start: () => Promise<App>, clock: ManualClock): Promise<Bot> {
+  const begin = async (): Promise<App> => {
+    const begun = await start();
+    await begun.internals.deliverer.loaded;
+    return begun;
+  };
+  const stop = async (): Promise<void> => {
+    const sent = app.internals.deliverer.close();
+    clock.advance(6_000);
+    await sent;
+    await app.close();
+  };
+  let app = await begin();
+  return {
+    get app() {
+      return app;
+    },
+    get store() {
+      return app.internals.store;
+    },
+    async restart() {
+      await stop();
+      app = await begin();
+    },
+    stop,
+  };
+}

@@ -1,0 +1,72 @@
+import type { ManualClock } from '../../sandbox/discord/index.ts';
+import { HOUR } from '../../src/domain/clock.ts';
+import type { Backlog } from '../../src/domain/overview.ts';
+import { forgetAll } from '../store/contract/given.ts';
+import { neverHappened, until } from '../until.ts';
+import type { Bot } from './bot.ts';
+import type { Pipeline } from './harness.ts';
+import type { Machine } from './machine.ts';
+
+type Turning = Pick<
+  Pipeline,
+  'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'turnUntilSettled' | 'pass' | 'forget'
+>;
+
+/** Waits for the bot's work, and turns the clock between. */
+export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turning {
+  async function backlog(): Promise<Backlog> {
+    const read = await bot.store.metrics.backlog(machine.now());
+    // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
+    await bot.store.inbox.next(0);
+    return read;
+  }
+  const routed = () => until('each delivery in the inbox is routed', async () => (await backlog()).inbox.waiting === 0);
+  async function idle(): Promise<void> {
+    await routed();
+    await bot.app.internals.deliverer.idle();
+  }
+
+  async function settled(): Promise<boolean> {
+    const { inbox, alerts, frozen } = await backlog();
+    return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
+  }
+
+  async function turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds = 3_600): Promise<void> {
+    for (let left = seconds * 1_000; ; ) {
+      if (await condition()) return;
+      // Requests are real: they are answered before the clock goes on.
+      await idle();
+      if (await condition()) return;
+      if (left <= 0) throw new Error(neverHappened(what, condition));
+      left -= advance(left);
+    }
+  }
+
+  /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
+  function advance(most: number, step = 1_000): number {
+    const ms = Math.min(most, Math.max(step, clock.untilNext()));
+    // Steps of hours are about spans of days: what happens every minute in them is left out.
+    if (step >= HOUR) clock.leap(ms);
+    else clock.advance(ms);
+    return ms;
+  }
+
+  return {
+    backlog,
+    settled,
+    routed,
+    idle,
+    turnUntil,
+    turnUntilSettled: (seconds) => turnUntil('every alert is posted or given up', settled, seconds),
+    async pass(ms, step = 1_000) {
+      for (let left = ms; left > 0; ) {
+        await idle();
+        left -= advance(left, step);
+      }
+      await idle();
+    },
+    async forget(ms = 30 * 24 * HOUR) {
+      await forgetAll(bot.store, machine.now() - ms);
+    },
+  };
+}

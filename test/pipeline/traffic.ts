@@ -1,0 +1,44 @@
+import { seed } from '../../sandbox/discord/index.ts';
+import type { Story } from '../../src/domain/history.ts';
+import type { Bot } from './bot.ts';
+import type { Pipeline } from './harness.ts';
+import type { Machine } from './machine.ts';
+
+/** What is delivered to the bot, past HTTP, and what it has recorded about that. */
+export function createTraffic(bot: Bot, machine: Machine): Pick<Pipeline, 'receive' | 'stories' | 'outcomes'> {
+  /** The hashes of the transactions of all bodies. */
+  const received = new Set<string>();
+
+  async function stories(): Promise<Story[]> {
+    const { history, projects } = bot.store;
+    const scopes = await projects.scopes();
+    const read = [...received].flatMap((txHash) =>
+      [seed.harbor.id, seed.orchid.id].map((guildId) =>
+        history.transfers(guildId, txHash, scopes.get(guildId) ?? null, machine.now(), 100),
+      ),
+    );
+    return (await Promise.all(read)).flatMap(({ first }) => first);
+  }
+
+  return {
+    async receive(event, answered = 0, scope = 0, identity = null) {
+      const { intake } = bot.app.internals;
+      const ticket = intake.admit(scope);
+      if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
+      ticket.identity = identity;
+      const text = typeof event === 'string' ? event : JSON.stringify(event);
+      const [, txHash] = /"txHash":"(0x[0-9a-f]{64})"/.exec(text) ?? [];
+      if (txHash) received.add(txHash);
+      const result = await new Promise<string>((resolve) => {
+        intake.store(ticket, Buffer.from(text), (stored) => {
+          // The response is over before the router hears of the delivery, so the router never has to wait for it.
+          intake.end(ticket, answered === null ? null : ticket.arrivedAt + answered);
+          resolve(stored);
+        });
+      });
+      if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
+    },
+    stories,
+    outcomes: async () => (await stories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
+  };
+}
