@@ -10,6 +10,14 @@ const waiting = async ({ inbox }: Store) => (await inbox.next(100)).map(({ body 
 
 export function inboxContract(open: OpenEmpty): void {
   describe('inbox', () => {
+    it('shows every later call what was stored, as soon as the call that stored it has resolved', async () => {
+      const store = await open();
+      for (let n = 1; n <= 20; n++) {
+        await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('{}') }]);
+        expect((await store.metrics.backlog(NOW)).inbox.waiting).toBe(n);
+      }
+    });
+
     it('returns deliveries in the order in which they were appended', async () => {
       const store = await open();
       const [first, second] = await append(store, ['one', 'two']);

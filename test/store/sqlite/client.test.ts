@@ -15,14 +15,6 @@ async function openHere() {
   return { ...opened, file };
 }
 
-it('reads what was written as soon as the write has resolved', async () => {
-  const { store } = await openHere();
-  for (let n = 1; n <= 20; n++) {
-    await store.inbox.append([{ scope: 0, receivedAt: n, body: Buffer.from('{}') }]);
-    expect((await store.metrics.backlog(0)).inbox.waiting).toBe(n);
-  }
-});
-
 it('notices while it runs that Litestream has begun to copy the database, and leaves checkpoints to it', async () => {
   const { store, file } = await openHere();
   const litestream = new Database(file);
