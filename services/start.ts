@@ -115,40 +115,35 @@ interface RunningChain {
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), signal } = options;
   const metrics = createMetrics();
-  const server = openServer(log);
+  await using stack = new AsyncDisposableStack();
   const chains: RunningChain[] = [];
-  const close = async (): Promise<void> => {
-    await server.close();
-    await Promise.all(chains.map((chain) => chain.close()));
-  };
+  stack.defer(async () => void (await Promise.all(chains.map((chain) => chain.close()))));
+  // Ends before the chains, which its requests use.
+  const server = stack.adopt(openServer(log), (it) => it.close());
   signal?.addEventListener('abort', () => {
     for (const { node } of chains) node.close();
   });
-  try {
-    for (const chain of chainsOf(options)) chains.push(openChain(server, options, chain, metrics, log));
-    if (only === undefined || only === 'discovery') {
-      const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
-      const categories = readCategories(file);
-      server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
-    }
-    opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock: options.clock ?? systemClock });
-    openApiRoutes(server, options.nativeSymbol ?? 'NATIVE');
-    const url = await server.listen({ host, port });
-    await Promise.all(chains.map((chain) => chain.start()));
-    const root = `${url}${chains[0]?.prefix ?? ''}`;
-    return {
-      url,
-      notificationUrl: `${root}/notification/v0`,
-      explorerApiUrl: `${root}/explorer/v0`,
-      explorerUrl: `${root}/explorer`,
-      discoveryUrl: `${url}/discovery`,
-      notification: chains[0]?.notification ?? null,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
+  for (const chain of chainsOf(options)) chains.push(openChain(server, options, chain, metrics, log));
+  if (only === undefined || only === 'discovery') {
+    const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
+    const categories = readCategories(file);
+    server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
   }
+  opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock: options.clock ?? systemClock });
+  openApiRoutes(server, options.nativeSymbol ?? 'NATIVE');
+  const url = await server.listen({ host, port });
+  await Promise.all(chains.map((chain) => chain.start()));
+  const root = `${url}${chains[0]?.prefix ?? ''}`;
+  const started = stack.move();
+  return {
+    url,
+    notificationUrl: `${root}/notification/v0`,
+    explorerApiUrl: `${root}/explorer/v0`,
+    explorerUrl: `${root}/explorer`,
+    discoveryUrl: `${url}/discovery`,
+    notification: chains[0]?.notification ?? null,
+    close: () => started.disposeAsync(),
+  };
 }
 
 function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions): readonly ChainOptions[] {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { MIGRATIONS } from '../../services/notification/store/migrations.ts';
+import { startServices } from '../../services/start.ts';
 import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
@@ -349,4 +350,11 @@ it('keeps the place in the chain of a file of the version before', () => {
   const store = openStore(dir);
   expect(store.chain.state()).toEqual({ chainId: '1', genesis: '0x1', nextBlock: 7, newestTime: 1_800_000_000 });
   store.close();
+});
+
+it('releases its database when it cannot start because its port is in use', async () => {
+  const dir = `${here.dir}/second`;
+  const port = Number(new URL(services.url).port);
+  await expect(startServices({ rpcUrl: node.url, dir, projects: [harbor], port })).rejects.toThrow('EADDRINUSE');
+  openStore(dir).close();
 });
