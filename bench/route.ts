@@ -57,7 +57,6 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
   const router = startRouter({
     store,
     ...systemClock,
-    elapsed: () => performance.now(),
     log: pino({ level: 'silent' }),
     ackedAt: () => null,
     operatorProject: null,

@@ -82,7 +82,6 @@ function startRouting(
     store: { ...store, inbox: { ...store.inbox, next: responses.next } },
     now,
     after: clock.after,
-    elapsed,
     log,
     ackedAt: responses.ackedAt,
     isShared: shared !== null,
