@@ -48,7 +48,9 @@ export async function startPostgres(): Promise<Postgres> {
         'the sandbox without --postgres: it uses SQLite then.',
     );
   }
+  await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'ledgerbell-postgres-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   const data = join(folder, 'data');
   const [port] = await freePorts(1);
   const user = asPostgresUser();
@@ -65,16 +67,15 @@ export async function startPostgres(): Promise<Postgres> {
     detached: true,
   });
   const ended = once(server, 'exit');
-  const close = async (): Promise<void> => {
+  stack.defer(async () => {
     server.stdin!.end();
     if (server.exitCode === null) await ended;
-    await rm(folder, { recursive: true, force: true });
-  };
+  });
   const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
   const version = await firstResponse(url);
-  if (version !== null) return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close };
-  await close();
-  throw new Error(`Postgres did not start within ${START_MS / 1000} s.`);
+  if (version === null) throw new Error(`Postgres did not start within ${START_MS / 1000} s.`);
+  const started = stack.move();
+  return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close: () => started.disposeAsync() };
 }
 
 /** Waits until the server accepts connections; returns its version, or null when it takes too long. */

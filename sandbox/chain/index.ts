@@ -35,20 +35,18 @@ export async function startChain(
 const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
 
 async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
-  try {
-    const world = await setUp(driver);
-    return {
-      rpcUrl: driver.rpcUrl,
-      kind: driver.kind,
-      notice,
-      wallets: world.wallets,
-      tokens: world.tokens,
-      contracts: world.contracts,
-      ...actionsOn(driver, world),
-      close: () => driver.close(),
-    };
-  } catch (error) {
-    await driver.close();
-    throw error;
-  }
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => driver.close());
+  const world = await setUp(driver);
+  const started = stack.move();
+  return {
+    rpcUrl: driver.rpcUrl,
+    kind: driver.kind,
+    notice,
+    wallets: world.wallets,
+    tokens: world.tokens,
+    contracts: world.contracts,
+    ...actionsOn(driver, world),
+    close: () => started.disposeAsync(),
+  };
 }

@@ -26,20 +26,16 @@ const rules: Rule[] = rows.flatMap((row) => ('rules' in row ? row.rules : []));
 let text: string;
 
 beforeAll(async () => {
-  const discord = await startDiscord({ limits: 'none' });
+  await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'monitoring-'));
-  const app = await startHere(join(folder, 'bot.sqlite'), discord);
-  try {
-    await post(app, JSON.stringify(payment()));
-    await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
-    const posted = /^ledgerbell_alerts_posted_total 1$/m;
-    do text = await (await request(`${app.ops}/metrics`)).body.text();
-    while (!posted.test(text));
-  } finally {
-    await app.close();
-    await discord.close();
-    rmSync(folder, { recursive: true });
-  }
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  const discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
+  const app = stack.adopt(await startHere(join(folder, 'bot.sqlite'), discord), (it) => it.close());
+  await post(app, JSON.stringify(payment()));
+  await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
+  const posted = /^ledgerbell_alerts_posted_total 1$/m;
+  do text = await (await request(`${app.ops}/metrics`)).body.text();
+  while (!posted.test(text));
 });
 
 it.each(Object.entries(monitoringFiles()))('keeps %s as `npm run monitoring` makes it', (path, content) => {

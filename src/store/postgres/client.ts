@@ -28,32 +28,28 @@ export async function openSharedStore(
   url: string,
   { onProgress, ...options }: Progress & Omit<LeadershipOptions, 'config' | 'takingWrites' | 'onAway' | 'onBack'>,
 ): Promise<SharedStore> {
-  const connection = await open(url, { onProgress });
+  await using stack = new AsyncDisposableStack();
+  const connection = stack.adopt(await open(url, { onProgress }), ({ close }) => close());
   const { doubt: onAway, renew: onBack } = connection;
   const given = { config: clientConfig(url), takingWrites: TAKING_WRITES, onAway, onBack };
-  const leadership = createLeadership({ ...options, ...given });
+  const leadership = stack.adopt(createLeadership({ ...options, ...given }), ({ close }) => close());
+  const opened = stack.move();
   return {
     ...toStore(connection),
     name: shownUrl(url),
     schema: SCHEMA_VERSION,
     leadership,
     during: (term) => openTables(connection.during(term)),
-    async close() {
-      await leadership.close();
-      await connection.close();
-    },
+    close: () => opened.disposeAsync(),
   };
 }
 
 async function open(url: string, { onProgress = () => undefined }: Progress): Promise<Connection> {
-  const connection = connect(url);
-  try {
-    await migrate(connection, onProgress);
-    return connection;
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
+  await using stack = new AsyncDisposableStack();
+  const connection = stack.adopt(connect(url), ({ close }) => close());
+  await migrate(connection, onProgress);
+  stack.move();
+  return connection;
 }
 
 const toStore = (connection: Connection): OpenStore => ({
