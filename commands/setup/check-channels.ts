@@ -39,7 +39,7 @@ export async function checkChannels(
   );
   for (const { channelId, state } of stopped) {
     if (wrong.has(channelId)) continue;
-    const key = state === 'parked' ? 'setup.check.parked' : 'setup.check.paused';
+    const key = state === 'parked' ? 'setup.check.parked' : 'setup.check.channelUnreachable';
     wrong.set(channelId, fault(t(key, { channel: `<#${channelId}>` })));
   }
   const { defaultChannel } = server;

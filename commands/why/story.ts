@@ -210,7 +210,7 @@ function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
     case 'frozen': {
       const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
-      if (channel?.state === 'unreachable') return [t('why.state.paused', { reason })];
+      if (channel?.state === 'unreachable') return [t('why.state.unreachable', { reason })];
       if (context.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(context.hold.probeAt) })];
       if (message?.sentAt)
         return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, context) })];
