@@ -12,6 +12,8 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(mends?|mended)\b/i, 'fix'],
   [/\bany more\b(?! \w)/i, 'no longer'],
   [/\blook-ups?\b/i, 'lookup'],
+  [/; (gives|answers) /, 'returns'],
+  [/^\s*(\/\/|\/?\*+|--) (Who \w+s|Whom|Nor)\b/, 'subject, verb, object'],
   [/\b(catalogue|colour|behaviour|labelled(?!by)|recognise|neighbour|reorganis)\w*/i, 'US spelling'],
 ];
 

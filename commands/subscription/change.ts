@@ -84,7 +84,7 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
   return Object.fromEntries(changed) as Partial<Wish>;
 }
 
-/** Who is pinged, and how often: changing these needs the right to ping. */
+/** The fields for pings and their frequency: changing these needs the right to ping. */
 export const PINGS = ['mention', 'mentionMinimum', 'mentionCooldown'] as const;
 
 /** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */

@@ -10,7 +10,7 @@ import { watchersOf } from '../shared/watchers.ts';
 /** How long the preview may wait for the service. */
 const LOOK_MS = 3_000;
 
-/** Who needs the addresses that somebody wants to remove from a webhook. */
+/** The subscriptions that need the addresses to remove from a webhook. */
 export type Standing = Awaited<ReturnType<typeof standing>>;
 
 /**

@@ -22,7 +22,7 @@ export interface FileInput {
 /** An option's value. Users, roles, channels and mentionables are ids. */
 export type OptionInput = string | number | boolean | FileInput;
 
-/** Who acts, and where: a server's channel, a thread or a direct message. */
+/** The acting user and the place: a server's channel, a thread or a direct message. */
 interface Actor {
   userId: string;
   channelId: string;

@@ -42,7 +42,7 @@ export function imitatedBy(token: AddressText, symbol: string | null, known: rea
   return alike.find((one) => one.token === 'native')?.token ?? alike[0]?.token ?? null;
 }
 
-/** Whom an address dealt with counts as its counterparty for this long. */
+/** How long an address stays a counterparty of another after a transfer between them. */
 export const COUNTERPARTY_MS = 30 * DAY;
 /** How many look-alikes of one token or party are compared: cataloged tokens, or counterparties; and named addresses. */
 export const MOST_ALIKE = 5;

@@ -222,7 +222,7 @@ export interface Subscriptions {
   tokenMutes(guildId: string, now: number): Promise<TokenMute[]>;
   /** Mutes a token in the whole guild until then (null: unmutes). */
   muteToken(guildId: string, token: Asset, until: number | null): Promise<void>;
-  /** Who watches these addresses, in every guild. */
+  /** The subscriptions to these addresses in all guilds. */
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
@@ -326,7 +326,7 @@ export interface History {
     since: number,
     limit: number,
   ): Promise<MessageRef[]>;
-  /** Whom the guild's addresses dealt with in its latest `decisions`, latest first. */
+  /** The counterparties of the guild's addresses in its latest `decisions`, latest first. */
   counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
 }
 

@@ -156,7 +156,7 @@ describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
   it.each(uses)('lets exactly the allowed people use /%s', async (name, needs, options) => {
     const before = await world.store.subscriptions.list(harbor.id);
     const answer = await world.use(name, options(id), who);
-    // Nor has it failed, as it would be noted.
+    // An allowed command must not fail either: the last text is that of an unexpected error.
     if (may.includes(needs))
       return expect(textOf(answer)).not.toMatch(
         new RegExp(`${REFUSED.source}|${NOT_ENOUGH.source}|went wrong on my side`),

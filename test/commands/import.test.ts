@@ -452,7 +452,7 @@ describe('/subscription export and import', () => {
     expect(textOf(refused)).toMatch(/Line 2.*can’t see that channel/i);
     expect(textOf(refused)).not.toContain('Secret');
     expect(await all()).toEqual(before);
-    // Who sees it changes it.
+    // A member who sees that channel can change the row.
     expect(textOf(await bring(row(A, `<#${harbor.treasury}>`, 'yes')))).toContain('Secret');
   });
 });

@@ -7,7 +7,7 @@ import {
 import { request } from 'undici';
 import { type Discord, type InteractionState, type OptionInput, seed } from '../../sandbox/discord/index.ts';
 
-/** Who does it, and where; default Ada (the owner) in Harbor's #alerts. */
+/** The acting user and the channel; by default Ada (the owner) in Harbor's #alerts. */
 export interface Actor {
   as?: string;
   in?: string;

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.services.now, timeoutMs });
 beforeEach(() => {
-  // A fresh client, so that no test lives on what another one made it remember.
+  // A new client per test, because clients cache what they fetched.
   world.services.discovery = discovery();
   upstream.requests.length = 0;
 });

@@ -162,7 +162,7 @@ describe('/setup check', () => {
     }
     const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
     expect(textOf(await add())).toContain(`<#${harbor.audit}> is a locked thread`);
-    // Who manages threads writes there anyway.
+    // A bot that may manage threads can post in a locked one.
     const own = world.discord.state.guilds
       .find(({ id }) => id === harbor.id)!
       .roles.find(({ name }) => name === 'Ledgerbell')!;

@@ -146,7 +146,7 @@ describe('the manager role', () => {
     const offered = async (name: string, option: string) => JSON.stringify(await world.choices(name, option, {}, noa));
     expect(await offered('subscription edit', 'subscription')).toMatch(/^(?!.*0x1ea1).*Open/);
     expect(await offered('label set', 'address')).toMatch(/^(?!.*0x1ea1).*Open/);
-    // Nor what moved there, or whom that dealt with.
+    // Tokens and counterparties of the hidden address are not offered either.
     const reported = [await offered('label set', 'address'), await offered('subscription add', 'token')];
     await remember(world.store, world.clock.now(), [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
     expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(reported);
@@ -154,11 +154,11 @@ describe('the manager role', () => {
     const options = { subscription: String(hidden.id) };
     expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
     expect(textOf(await world.use('subscription remove', options))).toContain('0x1ea1');
-    // Nor by the number of one that it saw once.
+    // A message that shows the hidden subscription does not let the role remove it.
     const shown = await world.post(`subscription:drop:${hidden.id}`);
     expect(textOf(await world.press(shown, 'subscription:drop', noa))).toMatch(/no longer|already/);
     expect(await world.store.subscriptions.get(harbor.id, hidden.id)).toMatchObject({ id: hidden.id });
-    // Nor by an address that looks like one that is watched there.
+    // A look-alike of the hidden address does not reveal it either.
     const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
     expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Look-alike/);
     expect(textOf(await world.use('label set', like))).toMatch(/Look-alike.*0x1ea1/);

@@ -38,7 +38,7 @@ const explorer = (timeoutMs = 60_000) =>
     timeoutMs,
   });
 beforeEach(() => {
-  // A fresh client, so that no test lives on what another one made it remember.
+  // A new client per test, because clients cache what they fetched.
   world.services.explorer = explorer();
   upstream.requests.length = 0;
 });
@@ -181,7 +181,7 @@ describe('/token', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
     const offered = await world.choices('token', 'address', {}, { as: seed.mia });
     expect(offered.map(({ value }) => value)).toEqual([A, TOKEN]);
-    // The address book names what this member may not see, and what nobody watches: that is for who manages the bot.
+    // Names of addresses that this member may not see, or that nobody watches, are offered to managers only.
     const [unwatched, watched] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
     await world.subscribe({ address: watched });
     for (const address of [lower(B), unwatched, watched]) {

@@ -227,7 +227,7 @@ it('explains an alert to everybody who sees it, limited to that message', async 
   expect(text).toMatch(/Block [\d,]+ · Fee/);
   expect(text).not.toMatch(/Received|Sent by project|can’t see/);
   expect(text).not.toContain(`<#${treasury}>`);
-  // Who manages the bot sees more.
+  // Managers see more.
   expect(textOf(await press(reference(0)))).toContain('Received');
 });
 

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 /** Enough channels that none gets more than 60 alerts in ten minutes, which would become digests. */
 const CHANNELS = 300;
 
-/** Who watches what: an address a channel. */
+/** One watched address per channel. */
 export interface Watched {
   channelId: string;
   address: string;

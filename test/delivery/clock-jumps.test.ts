@@ -105,7 +105,7 @@ describe('the budget of requests', () => {
     const clock = createManualClock();
     let wrong = 0;
     const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
-    /** Sends; gives how long it would have to wait. */
+    /** Takes a request slot; returns how long a request would have to wait, 0 when it got one. */
     const send = () => {
       const slot = rateLimit.take({ spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY });
       if (typeof slot === 'number') return slot;

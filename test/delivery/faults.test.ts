@@ -76,7 +76,7 @@ describe('faults everywhere', () => {
         await pipeline.pass(1_000);
       }
       await pipeline.turnUntilSettled(7_200);
-      // Searches for messages that may have come through are met by it as well.
+      // The fault also affects searches for messages that Discord may have stored.
       expect(active.hits).toBe(7);
       expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
     },

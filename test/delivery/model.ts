@@ -16,11 +16,11 @@ import {
 } from '../pipeline/harness.ts';
 
 /*
- * The model is the chain: a transaction holds transfers, each once or more; a channel shows one alert for each transfer
- * that one of its addresses has part in (none for one from an address to itself), ×N where its transaction holds N equal
- * ones. (How different transfers of one transaction, or of an hour, share a message is the renderer's matter.) Whatever
- * the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not change that. Only
- * where one body may as well be the retry of another one's may N be less: never more.
+ * The model is the chain. A transaction holds transfers, each once or more. A channel shows one alert for each transfer
+ * from or to one of its addresses, and none for a transfer from an address to itself. The alert shows ×N when its
+ * transaction holds N equal transfers. The renderer decides which transfers share a message. Nothing that the sender does
+ * (webhooks, twins, retries, rescans, another block) or that Discord does may change this, with one exception: N may be
+ * lower, but never higher, when a body cannot be distinguished from a retry of another one.
  */
 
 function render(alerts: Alert[], reference: string) {

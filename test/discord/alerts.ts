@@ -11,7 +11,7 @@ export const BOB: AddressText = '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce';
 export const USDC: AddressText = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';
 export const KEYS: AddressText = '0x3333333333333333333333333333333333333333';
 
-/** Who is watched in these tests, under which label. */
+/** The watched addresses of these tests, with their labels. */
 const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', [PAYROLL]: 'Payroll' };
 
 let serial = 0;

@@ -37,7 +37,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
   const upgrades = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     relay.sockets.push(socket);
-    // Once upgraded, a socket is nobody's but its taker's.
+    // The HTTP server no longer handles the errors of an upgraded socket, and an unhandled one ends the process.
     socket.on('error', () => {});
     if (options.hold) return;
     upgrades.handleUpgrade(request, socket, head, (connection) => {

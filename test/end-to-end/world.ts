@@ -32,7 +32,7 @@ export interface WholeWorld {
   opsUrl: string;
   /** Everything that the bot logged. */
   log(): string;
-  /** Ends the bot with a signal and waits for its end; gives the exit code. */
+  /** Ends the bot with a signal and waits for its end; returns the exit code. */
   stopBot(signal: NodeJS.Signals): Promise<number | null>;
   startBot(): Promise<void>;
   /** Advances the notification service's clock by this much, and sends what is due then. */

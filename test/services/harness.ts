@@ -54,7 +54,7 @@ export interface Harness extends Services {
   clock: ManualClock;
   /** A management call; `as` is whose keys it carries. */
   call(method: string, path: string, body?: unknown, as?: Project): Promise<{ status: number; body: never }>;
-  /** Creates a webhook that watches addresses; answers its id. */
+  /** Creates a webhook that watches addresses; returns its id. */
   watch(url: string, addresses: readonly string[], eventType?: EventType): Promise<string>;
   /** Resolves with the first step that fits and comes after this call. */
   step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;

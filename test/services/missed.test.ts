@@ -36,7 +36,7 @@ const pay = async (...amounts: bigint[]) => {
   }
   return blocks;
 };
-/** What arrived, once every answer was heard: a clock that is moved before ends the attempt at hand. */
+/** The sorted amounts that arrived, after all responses: advancing the clock times out a pending attempt. */
 const values = async () => {
   await services.sent();
   return here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)).sort((a, b) => a - b);
@@ -83,7 +83,7 @@ it.each(['blocks', 'receipts'] as const)(
     await pay(8n);
     services.clock.advance(PATIENCE_MS);
     await scan();
-    // A move of the clock ends the attempt at hand, which is then repeated: each payment arrives at least once.
+    // Advancing the clock times out a pending attempt, which is then repeated: each payment arrives at least once.
     const arrived = () => [...new Set(here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)))];
     const repeated = () => {
       services.clock.advance(20_000);

@@ -7,7 +7,7 @@ import { importer } from './subscription-import.ts';
 import { changeAll, channelsOf, countOf, insertAll, subscriptionOf, subscriptionTo } from './subscription-rows.ts';
 import { tokenMuteTable } from './token-mutes.ts';
 
-/** Who names an address, and when. */
+/** The user who names an address, and the time. */
 interface Author {
   userId: string;
   at: number;

@@ -42,9 +42,7 @@ export async function countWatchers(sql: Statements, addresses: readonly Address
 /** The key of an address in a scope. */
 export const placeOf = (address: AddressText, scope: number): string => `${scope} ${address}`;
 
-/**
- * Who watches these addresses in these scopes. Equal filters share one object, because parsing them takes time.
- */
+/** Returns the subscriptions to these addresses in these scopes. Equal filters share one parsed object. */
 export async function watchersOf(
   sql: Statements,
   addresses: readonly AddressText[],

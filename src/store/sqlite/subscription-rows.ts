@@ -13,7 +13,7 @@ import {
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
 
-/** Who names an address, and when. */
+/** The user who names an address, and the time. */
 export interface Author {
   userId: string;
   at: number;

@@ -16,7 +16,7 @@ export function openHere(): Database {
   return db;
 }
 
-/** Puts a row into a table; answers its id. */
+/** Inserts a row into a table; returns its id. */
 export function put(db: Database, table: string, row: Record<string, string | number | null>): number {
   const keys = Object.keys(row);
   const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
@@ -25,7 +25,7 @@ export function put(db: Database, table: string, row: Record<string, string | nu
 
 let serial = 0;
 
-/** Puts a transfer that was seen then; answers its id. */
+/** Inserts a transfer that was seen then; returns its id. */
 export function putTransfer(db: Database, seenAt: number, data: object = {}, scope = 0): number {
   const key = String(serial++);
   const row = { key, scope, tx_hash: `0x${key}`, seen_at: seenAt, count: 1, bodies: 1, data: JSON.stringify(data) };
