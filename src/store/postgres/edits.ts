@@ -131,7 +131,8 @@ export async function joinable(
   txHashes: readonly string[],
   now: number,
 ): Promise<Joinable[]> {
-  // The latest message of a transaction in a channel: sent recently, with embeds, and never refused an edit.
+  // The latest message of a transaction in a channel that can be joined: sent recently, with embeds, and never refused an
+  // edit. Judged here, because a transaction may have thousands of messages and only the latest such one is wanted.
   const found = await sql.all<Omit<Joinable, 'alerts'>>(
     `SELECT DISTINCT ON (t.tx_hash) t.tx_hash AS "txHash", b.id, b.reference, b.message_id AS "messageId", b.payload
      FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id

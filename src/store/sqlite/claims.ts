@@ -65,14 +65,15 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
     return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
   }
 
-  // One transaction, because each statement outside of one takes and releases a lock.
+  // One transaction, because each statement outside of one takes and releases a lock. Immediate, because an edit's attempt
+  // is counted in it: SQLite refuses a write after a read when another process has written in between.
   const claim = db.transaction((channelId: string, take: ClaimOptions, now: number) => ({
     head: channelHead.get(channelId) ?? null,
     next: nextOf(channelId, take, now),
   }));
   return {
     channelsWithWork: () => heads.all(),
-    claim: (channelId: string, take: ClaimOptions, now: number) => claim(channelId, take, now),
+    claim: (channelId: string, take: ClaimOptions, now: number) => claim.immediate(channelId, take, now),
     countAttempt,
   };
 }

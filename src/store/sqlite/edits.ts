@@ -73,7 +73,8 @@ function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
 function joining(db: Database, add: (edit: NewEdit) => number) {
   const { ofBatch } = alertReader(db);
   const holds = renderedCheck(db);
-  // The latest message of a transaction in a channel: sent recently, with embeds, and never refused an edit.
+  // The latest message of a transaction in a channel that can be joined: sent recently, with embeds, and never refused an
+  // edit. Judged here, because a transaction may have thousands of messages and only the latest such one is wanted.
   const joinable = db.prepare<
     [string, string, string, number],
     Pick<Joinable, 'id' | 'reference' | 'messageId' | 'payload'>

@@ -5,8 +5,8 @@ export type On = 'read' | 'read now' | 'write';
 
 /**
  * Which thread runs each method: the writer (`write`) or the reader (`read`). The reader sees every commit whose promise
- * has resolved. `read now` is a read that an event or a message waits for: it runs on the writer, because a report that
- * takes seconds on the reader would delay it.
+ * has resolved. `read now` is a read that an event or a message waits for, or a small one of the start and the upkeep: it
+ * runs on the writer, because a report that takes seconds on the reader would delay it.
  */
 export const METHODS = {
   inbox: { append: 'write', answered: 'write', next: 'read now', usage: 'read now' },
@@ -63,7 +63,7 @@ export const METHODS = {
     watching: 'read',
   },
   labels: { list: 'read', set: 'write', remove: 'write' },
-  guilds: { settings: 'read', changeSettings: 'write', language: 'write', noteLocale: 'write' },
+  guilds: { settings: 'read', changeSettings: 'write', language: 'read now', noteLocale: 'write' },
   audit: { record: 'write', page: 'read', forget: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {

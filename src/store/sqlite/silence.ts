@@ -21,7 +21,7 @@ export function silenceTable(db: Database) {
 
 type Busy = Omit<Silence, 'feedAt'>;
 
-/** Finds busy addresses that have gone quiet. */
+/** Finds busy addresses that may have gone quiet: whose stats are those of a busy one. The domain judges the silence. */
 export function silenceReader(db: Database) {
   const busy = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
        muted_until AS mutedUntil, last_event_at AS lastEventAt, gap_ms AS gapMs

@@ -6,7 +6,7 @@ import { setCheckpoints } from './checkpoints.ts';
 import type { CallResult, Post, PostedCall } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
-import type { Call, FileMethods } from './methods.ts';
+import { type Call, type FileMethods, METHODS, type On } from './methods.ts';
 
 /**
  * A thread that owns one connection: the only writer, or a reader. So the event loop never waits for a disk or a lock,
@@ -80,9 +80,17 @@ function together(calls: PostedCall[]): Post {
   return { results, syncMs };
 }
 
-function run({ id, call: { group, method, args } }: PostedCall): CallResult {
+/** What a read on the writer returns was true at one moment, too, although the operator's tools may write meanwhile. */
+const atOneMoment = db.transaction((read: () => unknown) => read());
+
+const isReadNow = ({ group, method }: Call): boolean =>
+  group !== 'file' && (METHODS[group] as Record<string, On>)[method] === 'read now';
+
+function run({ id, call }: PostedCall): CallResult {
+  const { group, method, args } = call;
+  const made = () => tables[group][method](...args);
   try {
-    return { id, result: tables[group][method](...args) };
+    return { id, result: isReadNow(call) ? atOneMoment(made) : made() };
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
     return { id, error: { message, code } };
