@@ -24,7 +24,7 @@ interface Common {
   survives?: true;
 }
 
-/** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link settled}. */
+/** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link withRightKind}. */
 export type Transfer =
   | (Common & { kind: 'native'; internal: boolean; value: bigint })
   | (Common & { kind: 'erc20'; token: Address; value: bigint })
@@ -131,10 +131,10 @@ function addressOf(topic: Hex): Address {
 }
 
 /**
- * Returns what a transfer is, given what its token says about itself. A Transfer that names nothing in topics is of an
- * NFT older than its standard, such as CryptoKitties, or of an ERC-20: only that has decimals.
+ * Returns a transfer with the kind that fits what its token says about itself. A Transfer that names nothing in topics is
+ * of an NFT older than its standard, such as CryptoKitties, or of an ERC-20: only that has decimals.
  */
-export function settled(transfer: Transfer, facts: { decimals: number | null } | null | undefined): Transfer {
+export function withRightKind(transfer: Transfer, facts: { decimals: number | null } | null | undefined): Transfer {
   if (transfer.kind !== 'erc721' || !transfer.unindexed || (facts?.decimals ?? null) === null) return transfer;
   const { txHash, from, to, token, place, tokenId: value } = transfer;
   return { kind: 'erc20', txHash, token, from, to, place, value };

@@ -6,9 +6,9 @@ import {
   type Address,
   internalTransfers,
   nativeTransfers,
-  settled,
   type Transfer,
   tokenTransfers,
+  withRightKind,
 } from '../chain/transfers.ts';
 import { type Html, html } from '../html.ts';
 import { feeOf } from '../notification/event.ts';
@@ -85,7 +85,7 @@ async function factsOf(node: Node, transfers: readonly Transfer[]): Promise<Map<
 function transferRow(parts: PageParts, transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
   const token = transfer.kind === 'native' ? undefined : facts.get(transfer.token);
   return html`<article>
-<p>${amount(parts, settled(transfer, token), token)}</p>
+<p>${amount(parts, withRightKind(transfer, token), token)}</p>
 <p><small>from</small> ${link(parts, 'address', transfer.from)}</p>
 <p><small>to</small> ${link(parts, 'address', transfer.to)}</p>
 </article>`;

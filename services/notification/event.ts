@@ -1,7 +1,7 @@
 import { formatEther, type Hex } from 'viem';
 import type { NodeBlock, NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
-import { SENTINEL_ADDRESS, settled, type Transfer } from '../chain/transfers.ts';
+import { SENTINEL_ADDRESS, type Transfer, withRightKind } from '../chain/transfers.ts';
 import type { EventType } from './types.ts';
 
 /** Which of the three addresses of a transfer is watched. */
@@ -76,7 +76,7 @@ export function wants(eventType: EventType, { kind }: Transfer): boolean {
 
 /** As {@link wants}, while the token's facts are unknown: true if any answer makes it wanted. */
 export function mayWant(eventType: EventType, transfer: Transfer): boolean {
-  return [null, 0].some((decimals) => wants(eventType, settled(transfer, { decimals })));
+  return [null, 0].some((decimals) => wants(eventType, withRightKind(transfer, { decimals })));
 }
 
 /** The address of a transfer that stands in a role. */
@@ -94,7 +94,7 @@ export function addressIn(transfer: Transfer, role: Role): string {
 /** The JSON text of an event. A token id is a bare integer of any length. `token` is null for coins. */
 export function eventBody(source: EventSource, token: TokenFacts | null, style: EventStyle): string {
   const { role, projectId, blockNumber, blockHash, gas } = source;
-  const transfer = settled(source.transfer, token);
+  const transfer = withRightKind(source.transfer, token);
   return jsonOf({
     to: transfer.to,
     from: transfer.from,
@@ -161,5 +161,5 @@ export function fromDraft(draft: string, token: TokenFacts, style: EventStyle): 
     const integer = (value as { $integer?: unknown } | null)?.$integer;
     return typeof integer === 'string' ? BigInt(integer) : value;
   }) as { source: EventSource; eventType: EventType };
-  return wants(eventType, settled(source.transfer, token)) ? eventBody(source, token, style) : null;
+  return wants(eventType, withRightKind(source.transfer, token)) ? eventBody(source, token, style) : null;
 }

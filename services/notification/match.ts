@@ -3,7 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { type Unreadable, unreadableOf } from '../chain/block.ts';
 import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
-import { type Address, settled, type Transfer } from '../chain/transfers.ts';
+import { type Address, type Transfer, withRightKind } from '../chain/transfers.ts';
 import {
   addressIn,
   type EventStyle,
@@ -155,7 +155,7 @@ function contentOf(
   if (transfer.kind === 'native') return { body: eventBody(event, null, style), draft: null, token: null };
   const facts = factsOf(transfer.token);
   if (facts === undefined) return { body: null, draft: toDraft(event, eventType), token: transfer.token };
-  if (!wants(eventType, settled(transfer, facts))) return null;
+  if (!wants(eventType, withRightKind(transfer, facts))) return null;
   return { body: eventBody(event, facts, style), draft: null, token: transfer.token };
 }
 

@@ -10,7 +10,7 @@ import type { ChainCheck } from './chain-check.ts';
 import { applyFinality } from './finality.ts';
 import { type Forks, RESTART_DEPTH } from './forks.ts';
 import { findUnreadable, MISSED_PATIENCE_MS } from './missed.ts';
-import type { ReadBlock } from './store/chain.ts';
+import type { BlockMark, ReadBlock } from './store/chain.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { KeptDelivery } from './store/new-deliveries.ts';
 import type { Tokens } from './tokens.ts';
@@ -112,7 +112,7 @@ async function begin(
   head: NodeHeader,
 ): Promise<void> {
   const height = Number(head.number);
-  const newest = markOf(await forks.verified(head));
+  const newest = blockMarkOf(await forks.verified(head));
   const nextBlock = startsOver ? Math.max(0, height - RESTART_DEPTH) : height + 1;
   store.chain.begin({ ...identity, nextBlock, newest });
   tokens.forget();
@@ -171,7 +171,7 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
       const nextBlock = () => store.chain.state()!.nextBlock;
       for (let next = nextBlock(); next <= height && !isStopping(); next = nextBlock()) {
         if (!store.webhooks.hasAddresses()) {
-          store.chain.skipTo(height + 1, markOf(await forks.verified(head)));
+          store.chain.skipTo(height + 1, blockMarkOf(await forks.verified(head)));
           return;
         }
         try {
@@ -212,6 +212,6 @@ function logUnreadable(log: Logger, { number, unreadable }: Pick<ReadBlock, 'num
   }
 }
 
-function markOf({ number, hash, timestamp }: NodeHeader): { number: number; hash: string; time: number } {
+function blockMarkOf({ number, hash, timestamp }: NodeHeader): BlockMark {
   return { number: Number(number), hash, time: Number(timestamp ?? 0) };
 }

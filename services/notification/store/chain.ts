@@ -19,7 +19,7 @@ export interface ChainState {
 }
 
 /** What is remembered of a block. */
-interface BlockMark {
+export interface BlockMark {
   number: number;
   hash: string;
   /** Seconds since 1970. */
