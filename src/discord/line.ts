@@ -4,7 +4,7 @@ import { inUnits } from '../domain/amount.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
 import { asName, asSymbol, inCode, linkText } from '../domain/text.ts';
-import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
+import { amountOf, isItem, mergedKind, type Transfer } from '../domain/transfer.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import { writeNumber } from '../languages/number.ts';
@@ -90,7 +90,7 @@ export function assetName(transfer: Transfer, voice: Voice): string {
   const { kind, token, tokenName, tokenSymbol } = transfer;
   const { t } = voice;
   if (kind === 'native') return coin(transfer, voice);
-  const isCollection = kind === 'erc721' || kind === 'erc1155';
+  const isCollection = mergedKind(kind) === 'nft';
   const name = isCollection ? (tokenName ?? tokenSymbol) : (tokenSymbol ?? tokenName);
   const fallback = t(isCollection ? 'alert.unnamedCollection' : 'alert.unnamedToken');
   if (token !== null && voice.cataloged.has(token) && name !== null) {
@@ -105,11 +105,11 @@ export function assetName(transfer: Transfer, voice: Voice): string {
 /** What one transfer moved: an amount, or an NFT. */
 export function whatMoved(transfer: Transfer, voice: Voice): string {
   const { t } = voice;
-  const { kind, value, decimals } = transfer;
+  const { value, decimals } = transfer;
   const token = assetName(transfer, voice);
   if (isItem(transfer)) {
-    const pieces = kind === 'erc1155' && value !== null && value !== '1' ? `${number(value, voice)} × ` : '';
-    return pieces + item(transfer, token, voice);
+    const pieces = amountOf(transfer);
+    return (pieces === 1n ? '' : `${number(pieces, voice)} × `) + item(transfer, token, voice);
   }
   if (value === null) return t('alert.unknownAmount', { token });
   const amount = writeNumber(inUnits(value, decimals), voice.language);

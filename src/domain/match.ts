@@ -1,7 +1,7 @@
 import type { AddressText } from './address.ts';
 import { isLure } from './guard.ts';
 import { type Asset, isMuted, type Perspective, type Watcher } from './subscription.ts';
-import { isLessThan, isZero, type Transfer } from './transfer.ts';
+import { isLessThan, isZero, mergedKind, type Transfer } from './transfer.ts';
 
 /** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
 export type HiddenReason =
@@ -135,14 +135,5 @@ function isBelowMinimum({ subscription, transfer, asset }: Case): boolean {
   return isLessThan((asset && subscription.filters.minimums[asset]) ?? subscription.minimum, transfer);
 }
 
-function isOfKind({ kind }: Watcher, transfer: Transfer): boolean {
-  switch (kind) {
-    case 'any':
-      return true;
-    case 'native':
-    case 'erc20':
-      return transfer.kind === kind;
-    case 'nft':
-      return transfer.kind === 'erc721' || transfer.kind === 'erc1155';
-  }
-}
+const isOfKind = ({ kind }: Watcher, transfer: Transfer): boolean =>
+  kind === 'any' || kind === mergedKind(transfer.kind);

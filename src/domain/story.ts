@@ -37,7 +37,17 @@ export function viewOf({ matches, transfer }: GroupedAlert): View {
   return seen.has('outgoing') ? 'outgoing' : 'token';
 }
 
-const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
+function isNothing({ kind, value }: Transfer): boolean {
+  switch (kind) {
+    case 'erc721':
+      return false;
+    case 'native':
+    case 'erc20':
+    case 'erc1155':
+    case 'unknown':
+      return value === '0';
+  }
+}
 
 /** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {

@@ -41,9 +41,31 @@ export interface TransferEvent {
   projectId: string | null;
 }
 
+/** The kind as filters and keys have it: ERC-721 and ERC-1155 count as one, because senders mix them up. */
+export function mergedKind(kind: TransferKind): 'native' | 'erc20' | 'nft' | 'unknown' {
+  switch (kind) {
+    case 'native':
+    case 'erc20':
+    case 'unknown':
+      return kind;
+    case 'erc721':
+    case 'erc1155':
+      return 'nft';
+  }
+}
+
 /** Whether one unique item moved rather than an amount. An amount with a token ID is still an amount. */
 export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): boolean {
-  return kind === 'erc721' || kind === 'erc1155' || (kind === 'unknown' && tokenId !== null);
+  switch (kind) {
+    case 'native':
+    case 'erc20':
+      return false;
+    case 'erc721':
+    case 'erc1155':
+      return true;
+    case 'unknown':
+      return tokenId !== null;
+  }
 }
 
 /** Whether a zero amount moved; false for NFTs and for an unknown amount. */
@@ -52,9 +74,18 @@ export function isZero(transfer: Transfer): boolean {
 }
 
 /** How much moved, for sums: in the token's smallest unit, NFTs in pieces; 0 for an unknown amount. */
-export function amountOf(transfer: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
-  if (!isItem(transfer)) return BigInt(transfer.value ?? 0);
-  return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
+export function amountOf({ kind, value, tokenId }: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
+  switch (kind) {
+    case 'native':
+    case 'erc20':
+      return BigInt(value ?? 0);
+    case 'erc721':
+      return 1n;
+    case 'erc1155':
+      return BigInt(value ?? 1);
+    case 'unknown':
+      return tokenId === null ? BigInt(value ?? 0) : 1n;
+  }
 }
 
 /**
@@ -75,12 +106,11 @@ const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', J
 
 /**
  * The transfer's key: equal for every body about the same movement within one scope. Gas, names, symbols, decimals and
- * the block are not part of it. ERC-721 and ERC-1155 count as one kind, because senders mix them up.
+ * the block are not part of it, and the kind is the merged one.
  */
 export function transferKey(scope: number, t: Transfer): string {
-  const kind = t.kind === 'erc721' || t.kind === 'erc1155' ? 'nft' : t.kind;
   const amount = t.tokenId === null ? t.value : `${t.tokenId}/${t.value ?? ''}`;
-  return digest([scope, kind, t.txHash, t.token, t.from, t.to, amount]);
+  return digest([scope, mergedKind(t.kind), t.txHash, t.token, t.from, t.to, amount]);
 }
 
 /** The delivery's key: the transfer's key plus the block and the watcher that it was sent for. */
