@@ -2,14 +2,24 @@ import { isPostgresMissing, startPostgres } from '../store/postgres/server.ts';
 import { crash } from './crash.ts';
 import { postgresEngine, sqliteEngine } from './engines.ts';
 
-/** `npm run test:crash -- <rounds> [postgres]`: exit code 1 when anything acknowledged was lost or anything was posted twice. */
+/**
+ * `npm run test:crash -- <rounds> [postgres]`: exit code 1 when anything acknowledged was lost or anything was posted
+ * twice, 64 for an unknown argument.
+ */
 
-const rounds = Number(process.argv[2] ?? 200);
+const [wanted = '200', engine] = process.argv.slice(2);
+const rounds = Number(wanted);
 if (!Number.isInteger(rounds) || rounds < 1) {
   process.stderr.write('How many rounds? A whole number from 1, for example: npm run test:crash -- 200\n');
   process.exit(64);
 }
-const isPostgres = process.argv[3] === 'postgres';
+if (engine !== undefined && engine !== 'postgres') {
+  process.stderr.write(
+    'Which engine? postgres, or nothing for SQLite, for example: npm run test:crash -- 20 postgres\n',
+  );
+  process.exit(64);
+}
+const isPostgres = engine === 'postgres';
 if (isPostgres && isPostgresMissing()) process.exit(69);
 const server = isPostgres ? await startPostgres() : null;
 const url = (await server?.createDatabase()) ?? null;
