@@ -32,7 +32,7 @@ interface Place {
   isOuter: boolean;
 }
 
-function makeFolder(): string {
+function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'proxy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -41,7 +41,7 @@ function makeFolder(): string {
 /** Starts a proxy with a file of the manual; only its ports, addresses and certificates are changed. */
 async function startProxy(kind: Kind, name: string, target: number, logs: string): Promise<Place> {
   const port = (await freePorts(1))[0]!;
-  const folder = makeFolder();
+  const folder = temporaryFolder();
   const config = adapt(readFileSync(join(DOCS, name), 'utf8'), port, target);
   const process = kind === 'nginx' ? nginx(config, folder, logs) : caddy(config, folder);
   const output: Buffer[] = [];
@@ -169,7 +169,7 @@ async function startProcess(host: string, port: number) {
 }
 
 function makeLogs(): string {
-  const logs = join(makeFolder(), 'logs');
+  const logs = join(temporaryFolder(), 'logs');
   mkdirSync(logs);
   return logs;
 }

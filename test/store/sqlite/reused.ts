@@ -68,14 +68,14 @@ async function reused(): Promise<Running | null> {
 }
 
 async function started(): Promise<Running> {
-  const file = join(makeFolder(), NAME);
+  const file = join(temporaryFolder(), NAME);
   const running = { file, threads: await openStore(file) };
   empty ??= await copyOf(file);
   return running;
 }
 
 async function copyOf(file: string): Promise<Database.Database> {
-  const folder = makeFolder();
+  const folder = temporaryFolder();
   const original = new Database(file, { readonly: true });
   await copy(original, join(folder, NAME));
   original.close();
@@ -101,7 +101,7 @@ async function end({ file, threads }: Running): Promise<void> {
   rmSync(dirname(file), { recursive: true, maxRetries: 10 });
 }
 
-const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'ledgerbell-store-'));
+const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'ledgerbell-store-'));
 
 /** The same store until it is closed; its threads go on. */
 function lend({ store, check, syncMs }: OpenStore): OpenStore {
