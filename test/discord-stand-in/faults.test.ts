@@ -88,14 +88,14 @@ it.each([403, 429, 502])("responds %i with Cloudflare's HTML page", async (statu
   expect(stored(discord)).toBe(0);
 });
 
-it.each<[Fault, number]>([
-  [{ kind: 'cut' }, 1],
-  [{ kind: 'lost' }, 1],
-  [{ kind: 'reset' }, 0],
-])('breaks the connection of a request: %j, messages kept: %i', async (fault, kept) => {
+it.each<[Fault, number, message: string]>([
+  [{ kind: 'cut' }, 1, 'terminated'],
+  [{ kind: 'lost' }, 1, 'fetch failed'],
+  [{ kind: 'reset' }, 0, 'fetch failed'],
+])('breaks the connection of a request: %j, messages kept: %i', async (fault, kept, message) => {
   const discord = await standIn();
   discord.fault({ fault, times: 1 });
-  await expect(send(discord)).rejects.toThrow();
+  await expect(send(discord)).rejects.toThrow(message);
   expect(stored(discord)).toBe(kept);
   expect(discord.requests()).toMatchObject([{ status: null, fault: fault.kind }]);
   expect((await send(discord)).status).toBe(200);
@@ -108,7 +108,7 @@ it('cuts a response after its headers and half of its body', async () => {
     headers: { authorization: `Bot ${discord.token}` },
   });
   expect(response.status).toBe(200);
-  await expect(response.text()).rejects.toThrow();
+  await expect(response.text()).rejects.toThrow('terminated');
 });
 
 it.each([true, false])('never responds to a hanging request (takes effect: %s)', async (done) => {
@@ -160,7 +160,7 @@ it('refuses all connections while Discord is away, and accepts them afterwards',
   const clock = createManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'away' }, forMs: 60_000 });
-  await expect(send(discord)).rejects.toThrow();
+  await expect(send(discord)).rejects.toThrow('fetch failed');
   clock.advance(60_000);
   expect((await send(discord)).status).toBe(200);
 });

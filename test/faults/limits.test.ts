@@ -125,6 +125,6 @@ it('refuses a migration without room for the copy of the database, and leaves th
     /^Ledgerbell cannot start: the update needs \d+ MiB for a copy of the database \((.+)\), and 1 MiB are free\. Free up space/.exec(
       stderr,
     ) ?? [];
-  expect(copy.startsWith(`${file}.before-schema-`)).toBe(true);
+  expect(copy.replace(/\d+$/, '')).toBe(`${file}.before-schema-`);
   expect(existsSync(copy)).toBe(false);
 });

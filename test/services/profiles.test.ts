@@ -234,7 +234,7 @@ describe('chains with peculiarities', () => {
     expect(asked).toEqual(['eth_getBlockReceipts']);
     // A log that the Bloom filter has is still missed.
     receipts[0]!.logs = [];
-    await expect(readLogs(node, one, true)).rejects.toThrow();
+    await expect(readLogs(node, one, true)).rejects.toThrow('eth_getTransactionReceipt');
   });
 
   it('quarantines a transaction with an unknown address format and reads the others', () => {

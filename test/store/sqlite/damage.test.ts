@@ -83,7 +83,7 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   );
   const said = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
   expect(said).toHaveLength(1);
-  expect(bot.log.some(({ msg }) => msg.startsWith('routing failed'))).toBe(false);
+  expect(bot.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringMatching(/^routing failed/));
 });
 
 const WAYS: [string, (file: string) => void][] = [
@@ -118,7 +118,7 @@ it('notices within seconds that the database was removed, though nothing arrives
   const bot = await startBot(file, { LOG_LEVEL: 'info' });
   rmSync(file);
   expect((await bot.ended).code).toBe(78);
-  expect(bot.log.some(({ msg }) => msg.startsWith('the database cannot be used'))).toBe(true);
+  expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^the database cannot be used/));
 });
 
 it('leaves the log of a database alone that was put in the place of the open one', async () => {
