@@ -5,7 +5,7 @@ import type { Commits } from './commits.ts';
 import type { createOutcomes } from './outcomes.ts';
 import type { createPost } from './post.ts';
 import type { DeliveryProgress, DeliveryRef } from './types.ts';
-import type { Turn } from './webhook-turns.ts';
+import type { NextDelivery } from './webhook-order.ts';
 
 /** Dependencies of {@link createAttempt}. */
 interface AttemptParts {
@@ -24,7 +24,7 @@ interface AttemptParts {
 
 /** Returns a function that makes one attempt: posts the delivery, stores what comes of it, and reports both. */
 export function createAttempt({ clock, log, breaker, outcomes, post, commit, ...on }: AttemptParts) {
-  return async ({ delivery, origin }: Turn): Promise<void> => {
+  return async ({ delivery, origin }: NextDelivery): Promise<void> => {
     const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
     const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
     const number = delivery.attempts + 1;

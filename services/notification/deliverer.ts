@@ -8,7 +8,7 @@ import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { DeliveryProgress, Faults } from './types.ts';
-import { createWebhookTurns, type Turn, type WebhookTurns } from './webhook-turns.ts';
+import { createWebhookOrder, type NextDelivery, type WebhookOrder } from './webhook-order.ts';
 
 /** Pause after a database failure. */
 const REST_MS = 5 * SECOND;
@@ -54,8 +54,8 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const agent = parts.reach.agent();
   const outcomes = createOutcomes(parts);
   const breaker = createBreaker(clock);
-  const turns = createWebhookTurns({ ...parts, breaker, onNothingDue: outcomes.hasNothingDue });
-  const due = createDueTurns(turns, { clock, log });
+  const order = createWebhookOrder({ ...parts, breaker, onNothingDue: outcomes.hasNothingDue });
+  const due = createRestingOrder(order, { clock, log });
   const attempt = createAttempt({
     ...parts,
     ...createCommits(store),
@@ -76,18 +76,18 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     const now = clock.now();
     due.collect(now);
     while (attempts.size < MAX_PARALLEL) {
-      const turn = due.next(now);
-      if (turn === undefined) break;
-      start(turn);
+      const next = due.next(now);
+      if (next === undefined) break;
+      start(next);
     }
     const nextAt = due.nextAt();
     if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
   }
 
-  function start(turn: Turn): void {
-    const made: Promise<void> = attempt(turn).finally(() => {
+  function start(next: NextDelivery): void {
+    const made: Promise<void> = attempt(next).finally(() => {
       attempts.delete(made);
-      turns.ended(turn);
+      order.ended(next);
       pump();
     });
     attempts.add(made);
@@ -101,11 +101,11 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
 
   return {
     start() {
-      turns.load();
+      order.load();
       pump();
     },
     expect(found) {
-      for (const { webhookId, dueAt } of found) turns.add(webhookId, dueAt);
+      for (const { webhookId, dueAt } of found) order.add(webhookId, dueAt);
       pump();
     },
     nudge,
@@ -124,8 +124,8 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   };
 }
 
-/** Takes due turns from the database. After a failure it rests for 5 s and then reads everything again. */
-function createDueTurns(turns: WebhookTurns, { clock, log }: Pick<DelivererParts, 'clock' | 'log'>) {
+/** The order, read from the database: after a failure it rests for 5 s and then reads everything again. */
+function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererParts, 'clock' | 'log'>) {
   let restUntil = 0;
   let mustLoad = false;
 
@@ -150,20 +150,20 @@ function createDueTurns(turns: WebhookTurns, { clock, log }: Pick<DelivererParts
     rest,
     /** Reads everything that is stored. */
     load(): void {
-      tried(turns.load);
+      tried(order.load);
     },
     /** Looks for what has become due. */
     collect(now: number): void {
       if (isResting()) return;
       tried(() => {
-        if (mustLoad) turns.load();
+        if (mustLoad) order.load();
         mustLoad = false;
-        turns.collect(now);
+        order.collect(now);
       });
     },
-    /** The next turn that is due; undefined: none, or it rests. */
-    next: (now: number): Turn | undefined => (isResting() ? undefined : tried(() => turns.next(now))),
+    /** The next delivery that is due; undefined: none, or it rests. */
+    next: (now: number): NextDelivery | undefined => (isResting() ? undefined : tried(() => order.next(now))),
     /** When the next one is due, or the rest ends. */
-    nextAt: (): number | undefined => (isResting() ? restUntil : turns.nextAt()),
+    nextAt: (): number | undefined => (isResting() ? restUntil : order.nextAt()),
   };
 }

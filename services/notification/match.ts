@@ -74,7 +74,7 @@ export interface DeliverySource {
 const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
 
 /** The first events of a transaction come first among those of a webhook: nobody waits behind a stranger's thousands. */
-const TURN_SIZES = [16, 256] as const;
+const RANK_SIZES = [16, 256] as const;
 
 /**
  * Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. A transaction
@@ -110,7 +110,7 @@ export function deliveriesOf(
       matched: addressIn(transfer, role),
       confirmAt: confirmAt(webhook, event.blockNumber),
       ...content,
-      turn: count < TURN_SIZES[0] ? 0 : count < TURN_SIZES[1] ? 1 : 2,
+      rank: count < RANK_SIZES[0] ? 0 : count < RANK_SIZES[1] ? 1 : 2,
       dueAt: clock.now() + delayMs,
       replay,
     });

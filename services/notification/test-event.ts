@@ -45,7 +45,7 @@ export function testDelivery({ id: webhookId, projectId }: Webhook, style: Event
     body,
     draft: null,
     token: null,
-    turn: 0,
+    rank: 0,
     dueAt: 0,
   };
 }

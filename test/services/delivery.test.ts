@@ -274,17 +274,17 @@ function deliveryOf(webhookId: string, at: number, dueAt: number, more: Partial<
     body: '{}',
     draft: null,
     token: null,
-    turn: 0,
+    rank: 0,
     dueAt,
     ...more,
   };
 }
 
-it('sends the delivery that fell due last first, and later turns after earlier ones', () => {
+it('sends the delivery that fell due last first, and later ranks after earlier ones', () => {
   const store = openStore(`${here.dir}/order`);
   const { id: webhookId } = store.webhooks.create({ ...PLAIN, url: here.receiver.url });
-  const turns = [0, 0, 0, 0, 1, 2];
-  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => deliveryOf(webhookId, at, dueAt, { turn: turns[at]! }));
+  const ranks = [0, 0, 0, 0, 1, 2];
+  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => deliveryOf(webhookId, at, dueAt, { rank: ranks[at]! }));
   const ids = store.deliveries.keep(due).map(({ id }) => id);
   const order = [0, 1, 2, 3, 4, 5].map((skip) => store.deliveries.nextDue(webhookId, 5, { skip })?.id);
   expect(order).toEqual([ids[2], ids[0], ids[1], ids[4], ids[5], undefined]);

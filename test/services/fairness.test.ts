@@ -88,8 +88,8 @@ it('puts the first 16 events of each transaction before the rest', () => {
     clock: createManualClock(),
     delayMs: 0,
   });
-  const turns = deliveries.map(({ turn }) => turn);
-  expect([0, 15, 16, 255, 256, 399, 400].map((at) => turns[at])).toEqual([0, 0, 1, 1, 2, 2, 0]);
+  const ranks = deliveries.map(({ rank }) => rank);
+  expect([0, 15, 16, 255, 256, 399, 400].map((at) => ranks[at])).toEqual([0, 0, 1, 1, 2, 2, 0]);
 });
 
 it('reads new blocks while the explorer has used up its share of the calls', async () => {

@@ -45,7 +45,7 @@ const blockOf = (hash: string, more: Partial<ReadBlock['deliveries'][number]> = 
     body: '{}',
     draft: null,
     token: null,
-    turn: 0,
+    rank: 0,
     dueAt: 0,
     ...more,
   })),

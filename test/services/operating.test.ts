@@ -325,7 +325,7 @@ it('gives the pages of deleted deliveries back to the disk, also in a file of an
   const { id } = store.webhooks.create({ projectId: 'harbor', url: 'http://127.0.0.1', eventType: 'ALL', ...settings });
   const size = () => statSync(`${dir}/notification.sqlite`).size;
   const place = { projectId: 'harbor', blockNumber: 1, blockHash: '0x1', blockTime: 0, place: 'log:0', matched: null };
-  const rest = { transferKey: '', confirmAt: null, draft: null, token: null, turn: 0, dueAt: 0 };
+  const rest = { transferKey: '', confirmAt: null, draft: null, token: null, rank: 0, dueAt: 0 };
   for (let count = 0; count < 2_000; count++) {
     const body = 'x'.repeat(1_000);
     store.deliveries.keep([{ webhookId: id, txHash: String(count), eventKey: String(count), body, ...place, ...rest }]);

@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
     repeats INTEGER NOT NULL DEFAULT 0
   ) STRICT;`,
 
+  // `deliveries.turn` holds the rank of `NewDelivery`; it stays, because a step that only renames it would gain nothing.
   `CREATE TABLE chain (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     chain_id TEXT,

@@ -25,7 +25,7 @@ export interface NewDelivery {
   draft: string | null;
   token: string | null;
   /** 0 to 2: how late it comes among the events of one webhook. A transaction's first events come first. */
-  turn: number;
+  rank: number;
   /** When it may be sent, in milliseconds since 1970. */
   dueAt: number;
   /** Above 0: sent again on request, by this replay. */
@@ -48,7 +48,7 @@ const INSERT = `INSERT INTO deliveries
   (webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key, transfer_key, place, matched, replay,
    moved_from, state, confirm_at, token, draft, body, turn, due_at)
   VALUES (:webhookId, :projectId, :txHash, :blockNumber, :blockHash, :blockTime, :eventKey, :transferKey, :place, :matched,
-   :replay, :movedFrom, :state, :confirmAt, :token, :draft, :body, :turn, :dueAt)`;
+   :replay, :movedFrom, :state, :confirmAt, :token, :draft, :body, :rank, :dueAt)`;
 
 interface Existing {
   id: number;

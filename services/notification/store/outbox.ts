@@ -40,7 +40,7 @@ export interface OutboxStore {
   /** When each webhook's next delivery is due. */
   dueWebhooks(): { webhookId: string; dueAt: number }[];
   nextDueAt(webhookId: string): number | undefined;
-  /** The delivery to be sent next: by turn, then what fell due last. Skips the given ids. */
+  /** The delivery to be sent next: by rank, then what fell due last. Skips the given ids. */
   nextDue(webhookId: string, now: number, options?: { skip?: number; under?: readonly number[] }): Delivery | undefined;
   countDue(webhookId: string, now: number): number;
   postpone(id: number, to: { attempts: number; repeats: number; dueAt: number; error?: string | null }): void;
@@ -60,8 +60,8 @@ const COLUMNS = `deliveries.id, webhook_id AS webhookId, deliveries.project_id A
   block_number AS blockNumber, block_time AS blockTime, place, matched, removed, moved_from AS movedFrom, replay, body,
   attempts, repeats, due_at AS dueAt, webhooks.url, webhooks.parallel`;
 
-/** The turns of deliveries, see `NewDelivery`. */
-const TURNS = [0, 1, 2] as const;
+/** The ranks of deliveries, see `NewDelivery`. */
+const RANKS = [0, 1, 2] as const;
 
 /** Creates the part of the store that sending works on. */
 export function createOutboxStore(db: Database.Database): OutboxStore {
@@ -97,8 +97,8 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
     nextDueAt: (webhookId) => nextDueAt.get(webhookId)?.dueAt ?? undefined,
     nextDue(webhookId, now, { skip = 0, under = [] } = {}) {
       let left = skip;
-      for (const turn of TURNS) {
-        const rows = due.all(webhookId, turn, now, left + under.length + 1).filter(({ id }) => !under.includes(id));
+      for (const rank of RANKS) {
+        const rows = due.all(webhookId, rank, now, left + under.length + 1).filter(({ id }) => !under.includes(id));
         if (rows.length > left) return full.get(rows[left]!.id);
         left -= rows.length;
       }

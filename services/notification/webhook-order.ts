@@ -8,14 +8,14 @@ import type { Faults } from './types.ts';
 /** How often deliveries of a removed project are checked again. */
 const REMOVED_MS = MINUTE;
 
-/** A delivery whose turn it is, and the origin of its receiver. */
-export interface Turn {
+/** The delivery to be sent next, and the origin of its receiver. */
+export interface NextDelivery {
   delivery: Delivery;
   origin: string;
 }
 
-/** Dependencies of {@link createWebhookTurns}. */
-interface WebhookTurnsParts {
+/** Dependencies of {@link createWebhookOrder}. */
+interface WebhookOrderParts {
   store: NotificationStore;
   breaker: Breaker;
   /** A number in [0, 1). */
@@ -25,19 +25,19 @@ interface WebhookTurnsParts {
   onNothingDue: (webhookId: string) => void;
 }
 
-/** Which webhook sends next. */
-export type WebhookTurns = ReturnType<typeof createWebhookTurns>;
+/** The order in which webhooks with due deliveries are served. */
+export type WebhookOrder = ReturnType<typeof createWebhookOrder>;
 
-/** Decides which webhook sends next: they take turns, and each has no more deliveries under way than it allows. */
-export function createWebhookTurns({ store, breaker, random, faults, isServed, onNothingDue }: WebhookTurnsParts) {
+/** Decides which webhook is served next: they take turns, and each has no more deliveries under way than it allows. */
+export function createWebhookOrder({ store, breaker, random, faults, isServed, onNothingDue }: WebhookOrderParts) {
   const { deliveries } = store;
   const due = createDueQueue();
   const underWay = new Map<string, Set<number>>();
-  /** Webhooks whose turn it is, each once. */
+  /** Webhooks to be served, in this order, each once. */
   const ready = new Set<string>();
 
   /** Returns a webhook's next delivery if it may be sent now. */
-  function take(webhookId: string, now: number): Turn | undefined {
+  function take(webhookId: string, now: number): NextDelivery | undefined {
     const under = [...(underWay.get(webhookId) ?? [])];
     const skip = faults().reorder ? Math.floor(random() * deliveries.countDue(webhookId, now)) : 0;
     const delivery = deliveries.nextDue(webhookId, now, { skip, under });
@@ -60,7 +60,7 @@ export function createWebhookTurns({ store, breaker, random, faults, isServed, o
   }
 
   /** The webhook's next delivery comes after those of other webhooks. */
-  function begin({ delivery: { id, webhookId, parallel }, origin }: Turn): void {
+  function begin({ delivery: { id, webhookId, parallel }, origin }: NextDelivery): void {
     breaker.begin(origin);
     const under = underWay.get(webhookId) ?? new Set<number>();
     underWay.set(webhookId, under.add(id));
@@ -80,19 +80,19 @@ export function createWebhookTurns({ store, breaker, random, faults, isServed, o
     collect(now: number): void {
       for (let id = due.take(now); id !== undefined; id = due.take(now)) ready.add(id);
     },
-    /** Begins the next turn, if there is one. @throws when the database cannot be read. */
-    next(now: number): Turn | undefined {
+    /** Begins the next delivery, if there is one. @throws when the database cannot be read. */
+    next(now: number): NextDelivery | undefined {
       for (const webhookId of ready) {
         ready.delete(webhookId);
-        const turn = take(webhookId, now);
-        if (turn === undefined) continue;
-        begin(turn);
-        return turn;
+        const next = take(webhookId, now);
+        if (next === undefined) continue;
+        begin(next);
+        return next;
       }
       return undefined;
     },
-    /** A turn is over; its webhook may have another one. */
-    ended({ delivery: { id, webhookId } }: Turn): void {
+    /** A delivery is no longer under way; its webhook may have another one. */
+    ended({ delivery: { id, webhookId } }: NextDelivery): void {
       const under = underWay.get(webhookId);
       under?.delete(id);
       if (under?.size === 0) underWay.delete(webhookId);
