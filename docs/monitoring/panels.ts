@@ -18,10 +18,10 @@ interface Section {
   panels: readonly Panel[];
 }
 
-const short = 'short';
-const seconds = 's';
+const SHORT = 'short';
+const SECONDS = 's';
 
-const DELAY = (quantile: number, range: string) =>
+const delay = (quantile: number, range: string) =>
   `histogram_quantile(${quantile}, sum by (le) (rate(ledgerbell_message_delay_seconds_bucket[${range}])))`;
 
 /** The dashboard, from top to bottom; each metric of the bot is in one of its panels. */
@@ -35,30 +35,30 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Alarms',
         about: '',
-        unit: short,
+        unit: SHORT,
         stat: true,
         targets: [['count(ALERTS{alertstate="firing",alertname=~"Ledgerbell.*"}) or vector(0)', 'firing']],
       },
       {
         title: 'Deliveries in 24 h',
         about: 'ledgerbell_received_total',
-        unit: short,
+        unit: SHORT,
         stat: true,
         targets: [['increase(ledgerbell_received_total[24h])', 'received']],
       },
       {
         title: 'Alerts posted in 24 h',
         about: 'ledgerbell_alerts_posted_total',
-        unit: short,
+        unit: SHORT,
         stat: true,
         targets: [['increase(ledgerbell_alerts_posted_total[24h])', 'posted']],
       },
       {
         title: '95 % posted within',
         about: 'ledgerbell_message_delay_seconds',
-        unit: seconds,
+        unit: SECONDS,
         stat: true,
-        targets: [[DELAY(0.95, '1h'), 'p95']],
+        targets: [[delay(0.95, '1h'), 'p95']],
       },
       {
         title: 'Version',
@@ -93,19 +93,19 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Deliveries waiting to be routed',
         about: 'ledgerbell_inbox_waiting',
-        unit: short,
+        unit: SHORT,
         targets: [['ledgerbell_inbox_waiting', 'waiting']],
       },
       {
         title: 'Age of the oldest one',
         about: 'ledgerbell_inbox_oldest_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['ledgerbell_inbox_oldest_seconds', 'oldest']],
       },
       {
         title: 'Unreadable deliveries',
         about: 'ledgerbell_quarantined',
-        unit: short,
+        unit: SHORT,
         targets: [['ledgerbell_quarantined', 'rows']],
       },
       {
@@ -124,7 +124,7 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Messages per minute',
         about: 'ledgerbell_messages_sent_total',
-        unit: short,
+        unit: SHORT,
         targets: [
           ['sum by (kind) (rate(ledgerbell_messages_sent_total[5m])) * 60', '{{kind}}'],
           ['rate(ledgerbell_alerts_posted_total[5m]) * 60', 'alerts in them'],
@@ -133,23 +133,23 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'From received to posted',
         about: 'ledgerbell_message_delay_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [
-          [DELAY(0.5, '5m'), 'p50'],
-          [DELAY(0.95, '5m'), 'p95'],
-          [DELAY(0.99, '5m'), 'p99'],
+          [delay(0.5, '5m'), 'p50'],
+          [delay(0.95, '5m'), 'p95'],
+          [delay(0.99, '5m'), 'p99'],
         ],
       },
       {
         title: 'Attempts per minute, by Discord’s response',
         about: 'ledgerbell_discord_attempts_total',
-        unit: short,
+        unit: SHORT,
         targets: [['sum by (outcome) (rate(ledgerbell_discord_attempts_total[5m])) * 60 > 0', '{{outcome}}']],
       },
       {
         title: 'Alerts waiting',
         about: 'ledgerbell_outbox_waiting',
-        unit: short,
+        unit: SHORT,
         targets: [
           ['ledgerbell_outbox_waiting', '{{state}}'],
           ['ledgerbell_outbox_frozen', 'messages not confirmed'],
@@ -158,25 +158,25 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Wait of the oldest due alert',
         about: 'ledgerbell_outbox_oldest_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['ledgerbell_outbox_oldest_seconds', 'oldest']],
       },
       {
         title: 'Dead letters',
         about: 'ledgerbell_dead_letters',
-        unit: short,
+        unit: SHORT,
         targets: [['ledgerbell_dead_letters', 'dead letters']],
       },
       {
         title: 'Rejections in 10 minutes',
         about: 'ledgerbell_invalid_requests',
-        unit: short,
+        unit: SHORT,
         targets: [['ledgerbell_invalid_requests', '401, 403, 429']],
       },
       {
         title: 'Channels and servers that cannot be posted in',
         about: 'ledgerbell_channels',
-        unit: short,
+        unit: SHORT,
         targets: [
           ['ledgerbell_channels', '{{state}} channels'],
           ['ledgerbell_held_guilds', 'held servers'],
@@ -214,13 +214,13 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Elections per hour',
         about: 'ledgerbell_elections_total',
-        unit: short,
+        unit: SHORT,
         targets: [['increase(ledgerbell_elections_total[1h])', '{{instance}}']],
       },
       {
         title: 'Last sync',
         about: 'ledgerbell_last_sync_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['ledgerbell_last_sync_seconds', 'sync']],
       },
       {
@@ -238,19 +238,19 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Age of the newest backup',
         about: 'ledgerbell_last_backup_timestamp_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['time() - (ledgerbell_last_backup_timestamp_seconds > 0)', 'age']],
       },
       {
         title: 'Interfaces: unavailable for',
         about: 'ledgerbell_interface_unavailable_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['ledgerbell_interface_unavailable_seconds', '{{interface}}']],
       },
       {
         title: 'Interfaces: failed requests per minute',
         about: 'ledgerbell_interface_errors_total',
-        unit: short,
+        unit: SHORT,
         targets: [['rate(ledgerbell_interface_errors_total[5m]) * 60 > 0', '{{interface}}: {{reason}}']],
       },
     ],
@@ -275,13 +275,13 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Event-loop delay',
         about: 'nodejs_eventloop_lag_p99_seconds',
-        unit: seconds,
+        unit: SECONDS,
         targets: [['nodejs_eventloop_lag_p99_seconds{job="ledgerbell"}', 'p99']],
       },
       {
         title: 'Open files',
         about: 'process_open_fds',
-        unit: short,
+        unit: SHORT,
         targets: [
           ['process_open_fds{job="ledgerbell"}', 'open'],
           ['process_max_fds{job="ledgerbell"}', 'limit'],
@@ -290,7 +290,7 @@ export const SECTIONS: readonly Section[] = [
       {
         title: 'Starts in an hour',
         about: 'process_start_time_seconds',
-        unit: short,
+        unit: SHORT,
         targets: [['changes(process_start_time_seconds{job="ledgerbell"}[1h])', 'starts']],
       },
     ],

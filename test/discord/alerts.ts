@@ -111,7 +111,7 @@ export const key = (id: string): Partial<Transfer> => ({
   decimals: null,
 });
 
-export const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
+export const SETTINGS = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
 
 /** A message without its links, as it is read. */
 export const read = (embed: APIEmbed) =>

@@ -5,14 +5,14 @@ import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, settings, TREASURY, USDC } from './alerts.ts';
+import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain, textsOf } from './shown.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
 const compact = (transfer: Partial<Transfer> = {}, more: Partial<Alert> = {}) =>
   alertOf(transfer, { style: 'compact', isCataloged: true, ...more });
 const render = (alerts: Alert[], now: number | null = 0, frozen: object | null = null) =>
-  renderAlerts(alerts, 'ABCDEFGHIJ', settings, now, frozen && JSON.stringify(frozen));
+  renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, now, frozen && JSON.stringify(frozen));
 const textOf = (...alerts: Alert[]) => textsOf(render(alerts).payload.components).join('\n');
 const read = (...alerts: Alert[]) => plain(textOf(...alerts));
 

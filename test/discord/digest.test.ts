@@ -3,7 +3,7 @@ import { renderDigest } from '../../src/discord/digest.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Warning } from '../../src/domain/warning.ts';
-import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
+import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain } from './shown.ts';
 
 /** With eleven more transfers: too many to be listed one by one. */
@@ -25,7 +25,7 @@ describe('a digest', () => {
     ['quiet', 'Quiet hours are over'],
     ['burst', 'There were more than 60 alerts in ten minutes'],
   ] as const)('shows why a digest is one: %s', async (reason, words) => {
-    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
+    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', SETTINGS, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
     expect(embed!.description).toContain(words);
     // It began and ended in the same minute.
@@ -34,7 +34,7 @@ describe('a digest', () => {
 
   it('lists all transfers of a digest of up to ten, a suspicious one without links to addresses', async () => {
     const fake = alertOf({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
-    const [embed] = (await renderDigest([...list, fake], 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest([...list, fake], 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     const titles = plain(embed!.description!)
       .split('\n')
       .filter((line) => / (\+|−|→)/.test(line));
@@ -52,12 +52,12 @@ describe('a digest', () => {
 
   it('shows when a digest’s first and last transfers arrived, in any order', async () => {
     const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
-    const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', settings, 'quiet')).payload.embeds!;
+    const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', SETTINGS, 'quiet')).payload.embeds!;
     expect(embed!.description).toMatch(/<t:100:f>.*<t:500:f>/);
   });
 
   it('sums each token of a digest by direction, exactly, with its address once, and lists the largest of each', async () => {
-    const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(read(embed!).split('\n').slice(6)).toEqual([
       '📥 18.5 `USDC` in 5 transfers',
       '📤 0.25 `USDC` in 1 transfer',
@@ -75,7 +75,7 @@ describe('a digest', () => {
 
   it('writes a digest in the number format of the server’s language, and its file in a neutral one', async () => {
     const many = Array.from({ length: 1_001 }, () => alertOf({ value: '1234500000' }, { language: 'de' }));
-    const { payload, csv } = await renderDigest(many, 'ABCDEFGHIJ', settings);
+    const { payload, csv } = await renderDigest(many, 'ABCDEFGHIJ', SETTINGS);
     const text = read(payload.embeds![0]!);
     expect(payload.embeds![0]!.title).toContain(' 1.001 ');
     expect(text).toContain('📥 1.235.734,5 `USDC` in 1.001 ');
@@ -87,7 +87,7 @@ describe('a digest', () => {
   it('sums neither different tokens with unknown contracts nor unknown amounts', async () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
-    const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(read(embed!).split('\n').slice(6, 9)).toEqual([
       '📥 6 `AAA` in 2 transfers',
       '📥 7 `BBB` in 1 transfer',
@@ -101,7 +101,7 @@ describe('a digest', () => {
       Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
     const rendered = async (symbol: (n: number) => string) => {
       const alerts = Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat();
-      const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+      const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
       expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
       return [...embed!.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
     };
@@ -120,20 +120,20 @@ describe('a digest', () => {
 
   it('lets no sum of a token that claims 255 decimals crowd out the others', async () => {
     const odd = alertOf({ token: KEYS, tokenSymbol: 'ODD', value: '1', decimals: 255 });
-    const [embed] = (await renderDigest(summed([odd]), 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest(summed([odd]), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(read(embed!)).toContain('📥 `ODD` in 1 transfer');
   });
 
   it('lists no largest transfer in a digest of NFTs and zero amounts only', async () => {
     const alerts = [alertOf({ ...key('1'), kind: 'erc1155', value: '7' }), alertOf({ value: '0' })];
-    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(embed!.fields).toBeUndefined();
   });
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const mark: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = (await renderDigest(summed([...list, alertOf({}, { warnings: [mark] })]), 'ABCDEFGHIJ', settings))
+    const [embed] = (await renderDigest(summed([...list, alertOf({}, { warnings: [mark] })]), 'ABCDEFGHIJ', SETTINGS))
       .payload.embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);
@@ -145,25 +145,25 @@ describe('a digest', () => {
 
   it('lists every transfer in a file when there are many, and no cell is a formula', async () => {
     const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
-    const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', settings);
+    const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', SETTINGS);
     const rows = csv!.split('\r\n');
     expect(rows).toHaveLength(502);
     expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
     expect(rows[1]).toMatch(/,5,,1,incoming,$/);
-    expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
+    expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', SETTINGS)).csv).toBeNull();
   });
 
   it('fills a digest’s file up to Discord’s limit and leaves the rest to the next digest', async () => {
     // As long as a row can be: names are cut at 32 letters, which may bear seven accents each, and a token claims decimals.
     const tokenSymbol = `x${'\u0316'.repeat(7)}`.repeat(32);
     const long = alertOf({ tokenSymbol, decimals: 255 });
-    const { csv, used, payload } = await renderDigest(Array(20_000).fill(long), 'ABCDEFGHIJ', settings);
+    const { csv, used, payload } = await renderDigest(Array(20_000).fill(long), 'ABCDEFGHIJ', SETTINGS);
     const bytes = Buffer.byteLength(csv!);
     expect(bytes).toBeGreaterThan(9_990_000);
     expect(bytes).toBeLessThan(10 * 1024 * 1024);
     expect(csv!.split('\r\n')).toHaveLength(1 + used);
     expect(payload.embeds![0]!.title).toBe(`🗂️ Digest · ${used.toLocaleString('en-US')} transfers`);
-    const { used: all } = await renderDigest(Array(1_000).fill(long), 'ABCDEFGHIJ', settings);
+    const { used: all } = await renderDigest(Array(1_000).fill(long), 'ABCDEFGHIJ', SETTINGS);
     expect(all).toBe(1_000);
   });
 
@@ -174,7 +174,7 @@ describe('a digest', () => {
       alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
       ...Array.from({ length: 499 }, () => alertOf()),
     ];
-    const rows = (await renderDigest(odd, 'ABCDEFGHIJ', settings)).csv!.split('\r\n');
+    const rows = (await renderDigest(odd, 'ABCDEFGHIJ', SETTINGS)).csv!.split('\r\n');
     expect(rows[1]).toContain(',USDC,5000000 raw,,1,');
     expect(rows[2]).toContain(',KEY,12,7,1,');
     expect(rows[3]).toContain(',KEY,,5.78e+76 imprecise,1,');
@@ -191,7 +191,7 @@ describe('a digest', () => {
     const { csv } = await renderDigest(
       Array.from({ length: 5_000 }, () => alertOf()),
       'ABCDEFGHIJ',
-      settings,
+      SETTINGS,
     );
     clearImmediate(next);
     expect(csv!.split('\r\n')).toHaveLength(5_001);

@@ -9,10 +9,10 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import type { Language } from '../../src/languages/index.ts';
-import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
+import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
-const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', settings);
+const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS);
 const embedsOf = (...alerts: Alert[]) => render(...alerts).payload.embeds!;
 const times = (text: string, part: string) => text.split(part).length - 1;
 
@@ -81,10 +81,10 @@ describe('several transfers of one transaction', () => {
 
 it('keeps all alerts of a message that is rendered again with longer names, and drops links instead', () => {
   const alerts = Array.from({ length: 30 }, () => alertOf({}));
-  const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
+  const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, 0);
   const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
   const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganized: true }));
-  const again = renderAlerts(renamed, 'ABCDEFGHIJ', settings, null);
+  const again = renderAlerts(renamed, 'ABCDEFGHIJ', SETTINGS, null);
   expect([again.used, again.payload.embeds!.length]).toEqual([used, payload.embeds!.length]);
   expect(again.payload.embeds![0]!.description).toContain(labels[ALICE]);
   expect(again.payload.embeds!.map(({ url }) => url)).toEqual(payload.embeds!.map(({ url }) => url));
@@ -434,7 +434,7 @@ it.each<[Partial<Subscription>, string, string[]]>([
 ])('renders a sample as the subscription would be alerted: %o', (wish, title, addresses) => {
   const asked = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
   const server = { language: null, style: 'full' as const };
-  const [embed] = sampleMessage(asked as Subscription, settings, 0, server).embeds!;
+  const [embed] = sampleMessage(asked as Subscription, SETTINGS, 0, server).embeds!;
   expect(embed!.title).toBe(`🧪 SAMPLE · ${title}`);
   const side = wish.direction === 'outgoing' ? 'From' : 'To';
   expect(read(embed!)).toContain(`**${side}**\n\`${checksumAddress(ALICE)}\``);
@@ -444,9 +444,9 @@ it.each<[Partial<Subscription>, string, string[]]>([
 describe('every message', async () => {
   const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
   const messages = {
-    lines: renderAlerts([alert], 'ABCDEFGHIJ', settings, 0).payload,
+    lines: renderAlerts([alert], 'ABCDEFGHIJ', SETTINGS, 0).payload,
     plain: renderPlain(alert, 'ABCDEFGHIJ'),
-    digest: (await renderDigest([alert], 'ABCDEFGHIJ', settings)).payload,
+    digest: (await renderDigest([alert], 'ABCDEFGHIJ', SETTINGS)).payload,
   };
 
   it.each(Object.entries(messages))('puts the button that explains it on every message: %s', (_name, payload) => {

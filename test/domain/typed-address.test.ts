@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { toAddress } from '../../src/domain/address.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 
-const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const RIGHT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 it('reads an address in any spelling with a right checksum', () => {
-  const copied = `\u200b${right.slice(0, 9)}\u200d${right.slice(9)}\u2069 `;
-  for (const text of [right, right.toLowerCase(), ` ${right} `, `0x${right.slice(2).toUpperCase()}`, copied]) {
-    expect(parseAddress(text)).toEqual({ ok: true, address: right.toLowerCase() });
+  const copied = `\u200b${RIGHT.slice(0, 9)}\u200d${RIGHT.slice(9)}\u2069 `;
+  for (const text of [RIGHT, RIGHT.toLowerCase(), ` ${RIGHT} `, `0x${RIGHT.slice(2).toUpperCase()}`, copied]) {
+    expect(parseAddress(text)).toEqual({ ok: true, address: RIGHT.toLowerCase() });
   }
-  expect(checksumAddress(toAddress(right)!)).toBe(right);
+  expect(checksumAddress(toAddress(RIGHT)!)).toBe(RIGHT);
 });
 
 it('refuses an invalid address with the reason', () => {
@@ -19,22 +19,22 @@ it('refuses an invalid address with the reason', () => {
 });
 
 it.each([
-  `https://explorer.example/address/${right}`,
-  `https://explorer.example/address/${right.toLowerCase()}/transactions?page=2`,
-  `https://explorer.example/token/${right}#code`,
-  `https://explorer.example/token/${right.toLowerCase()}?a=${right}`,
+  `https://explorer.example/address/${RIGHT}`,
+  `https://explorer.example/address/${RIGHT.toLowerCase()}/transactions?page=2`,
+  `https://explorer.example/token/${RIGHT}#code`,
+  `https://explorer.example/token/${RIGHT.toLowerCase()}?a=${RIGHT}`,
 ])('reads an address from the link %s', (link) => {
-  expect(parseAddress(link)).toEqual({ ok: true, address: right.toLowerCase() });
+  expect(parseAddress(link)).toEqual({ ok: true, address: RIGHT.toLowerCase() });
 });
 
 it.each([
   ['form', 'name.eth'],
-  ['form', right.slice(2)],
+  ['form', RIGHT.slice(2)],
   ['form', 'abcdef1234'.repeat(4)],
-  ['form', `${right} is ours`],
-  ['several', `https://explorer.example/token/${right}?a=0x${'1'.repeat(40)}`],
+  ['form', `${RIGHT} is ours`],
+  ['several', `https://explorer.example/token/${RIGHT}?a=0x${'1'.repeat(40)}`],
   ['form', 'https://explorer.example/address/name.eth'],
-  ['checksum', `https://explorer.example/address/${right.replace('aA', 'AA')}`],
+  ['checksum', `https://explorer.example/address/${RIGHT.replace('aA', 'AA')}`],
   ['transaction', `0x${'1a'.repeat(32)}`],
   ['transaction', '1A'.repeat(32)],
   ['transaction', `https://explorer.example/tx/0x${'1a'.repeat(32)}`],

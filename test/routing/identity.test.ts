@@ -34,7 +34,7 @@ async function only(lines: number): Promise<void> {
 }
 
 const event = payment();
-const bodies = [
+const BODIES = [
   { ...event, direction: null, addressType: 'Token' },
   { ...event, direction: 'incoming' },
   { ...event, direction: 'outgoing', projectId: 'another webhook' },
@@ -56,7 +56,7 @@ describe('repeated deliveries', () => {
       await pipeline.watch(USDC, ALERTS, { label: 'Dollars' });
       await pipeline.watch(TREASURY, WHALES);
       for (const index of order) {
-        await pipeline.receive(bodies[index]!);
+        await pipeline.receive(BODIES[index]!);
         pipeline.clock.advance(30_000);
       }
       await count(WHALES, 1);

@@ -28,14 +28,14 @@ import { logIn } from '../discord-stand-in/bot.ts';
 
 const chromium = findChromium();
 const { alerts } = seed.harbor;
-const address = '0x0000000000000000000000000000000000000001';
-const token = { address, type: 'ERC-20', name: 'A token', symbol: 'TKN', decimals: 6 } as const;
+const ADDRESS = '0x0000000000000000000000000000000000000001';
+const TOKEN = { address: ADDRESS, type: 'ERC-20', name: 'A token', symbol: 'TKN', decimals: 6 } as const;
 
 /** A world in which nothing moves. */
-const still: Sandbox['world'] = {
+const STILL: Sandbox['world'] = {
   chain: { kind: 'scripted', notice: 'There is no anvil for this platform.' },
-  wallets: { Treasury: address },
-  tokens: { dollar: token, bell: token, hostile: token, fake: token, keys: token, names: token, supplies: token },
+  wallets: { Treasury: ADDRESS },
+  tokens: { dollar: TOKEN, bell: TOKEN, hostile: TOKEN, fake: TOKEN, keys: TOKEN, names: TOKEN, supplies: TOKEN },
   watched: [],
   notification: { repeat: 0, repeatAfterMs: 0, delayMs: 0, reorder: false, paused: false },
   bot: { state: 'running', pid: 1, starts: 1, since: 0, note: null },
@@ -43,9 +43,9 @@ const still: Sandbox['world'] = {
   explorerUrl: 'http://127.0.0.1:1/explorer',
 };
 
-const string = 3;
-const attachment = 11;
-const commands = [
+const STRING = 3;
+const ATTACHMENT = 11;
+const COMMANDS = [
   { name: 'form', description: 'Opens a form' },
   { name: 'menu', description: 'Shows menus' },
   { name: 'layout', description: 'Uses the new layout' },
@@ -53,7 +53,7 @@ const commands = [
   {
     name: 'import',
     description: 'Takes a file',
-    options: [{ type: attachment, name: 'file', description: 'A file', required: true }],
+    options: [{ type: ATTACHMENT, name: 'file', description: 'A file', required: true }],
   },
   { name: 'sleep', description: 'Never answers' },
   { name: 'Quote this', type: ApplicationCommandType.Message },
@@ -61,9 +61,9 @@ const commands = [
     name: 'echo',
     description: 'Says it again',
     options: [
-      { type: string, name: 'text', description: 'What to say', required: true },
+      { type: STRING, name: 'text', description: 'What to say', required: true },
       {
-        type: string,
+        type: STRING,
         name: 'size',
         description: 'How loud',
         choices: [
@@ -159,10 +159,10 @@ async function visit(): Promise<Visit> {
   onTestFinished(() => server.close());
   const client = await logIn(discord);
   client.on(Events.InteractionCreate, (interaction) => void answer(interaction));
-  await client.application.commands.set(commands as never);
+  await client.application.commands.set(COMMANDS as never);
   server.show({
     discord,
-    world: still,
+    world: STILL,
     journeys: [],
     act: async () => '',
     on: () => () => undefined,

@@ -4,7 +4,7 @@ import { createManualClock } from '../../sandbox/discord/clock.ts';
 import type { NodeBlock } from '../../services/chain/node.ts';
 import type { Transfer } from '../../services/chain/transfers.ts';
 import { deliveriesOf, type Match } from '../../services/notification/match.ts';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings({ scripted: true });
 let services: Harness;
@@ -16,7 +16,7 @@ afterEach(() => services.close());
 
 const watch = (parallel: number) =>
   services.call('POST', '/webhook', {
-    projectId: harbor.id,
+    projectId: HARBOR.id,
     webhookUrl: here.receiver.url,
     eventType: 'ALL',
     addresses: [here.chain.wallets.Treasury],
@@ -73,7 +73,7 @@ it('pauses a receiver after five time-outs, then tries it with one delivery at a
 it('puts the first 16 events of each transaction before the rest', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}` as const;
   const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
-  const receiver = { id: 'one', projectId: harbor.id, url: here.receiver.url, eventType: 'ALL' } as const;
+  const receiver = { id: 'one', projectId: HARBOR.id, url: here.receiver.url, eventType: 'ALL' } as const;
   const match = (txHash: `0x${string}`, at: number): Match => {
     const common = { txHash, from: zeroAddress, to: zeroAddress, place: `trace:${at}` };
     const transfer: Transfer = { ...common, kind: 'native', internal: true, value: 1n };

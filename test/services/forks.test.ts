@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Confirmations } from '../../services/notification/types.ts';
 import { hasAnvil } from '../chain/kinds.ts';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 import { mineSigned, signedPayment } from './signed.ts';
 
 const here = surroundings();
@@ -18,7 +18,7 @@ const start = async (settings: Settings = {}) => {
   services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
   const { wallets } = here.chain;
   const body = {
-    projectId: harbor.id,
+    projectId: HARBOR.id,
     webhookUrl: here.receiver.url,
     eventType: 'ALL',
     addresses: [wallets.Treasury],

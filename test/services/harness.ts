@@ -9,8 +9,8 @@ import { type Services, type ServicesOptions, startServices } from '../../servic
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
-export const harbor: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
-export const other: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
+export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
+export const OTHER: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
 
 /** A folder that is gone after the test. */
 export function temporaryFolder(): { dir: string; remove: () => void } {
@@ -69,13 +69,13 @@ export interface Harness extends Services {
 export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>): Promise<Harness> {
   const clock = createManualClock();
   const services = await startServices({
-    projects: [harbor, other],
+    projects: [HARBOR, OTHER],
     clock,
     webhookAllow: ['127.0.0.1'],
     ...options,
   });
   const notification = services.notification!;
-  const call: Harness['call'] = async (method, path, body, as = harbor) => {
+  const call: Harness['call'] = async (method, path, body, as = HARBOR) => {
     const response = await fetch(
       `${services.notificationUrl}${path}${path.includes('?') ? '&' : '?'}apiKey=${as.key}`,
       {
@@ -107,7 +107,7 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
       }
     },
     async watch(webhookUrl, addresses, eventType = 'ALL') {
-      const created = await call('POST', '/webhook', { projectId: harbor.id, webhookUrl, eventType });
+      const created = await call('POST', '/webhook', { projectId: HARBOR.id, webhookUrl, eventType });
       const { webhookId } = created.body as { webhookId: string };
       await call('POST', '/webhook/add-addresses', { webhookId, addresses });
       return webhookId;

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings({ scripted: true });
 const SECRETS = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString('base64')}`);
 let services: Harness;
 
 beforeEach(async () => {
-  const project = { ...harbor, signingSecrets: SECRETS };
+  const project = { ...HARBOR, signingSecrets: SECRETS };
   services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, projects: [project] });
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
 });

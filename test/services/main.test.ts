@@ -10,7 +10,7 @@ import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
-import { harbor, temporaryFolder } from './harness.ts';
+import { HARBOR, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
 const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
@@ -41,7 +41,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
 
 /** Starts the services and waits until they listen. */
 async function start(
-  environment: Record<string, string> = { PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}` },
+  environment: Record<string, string> = { PROJECTS: `${HARBOR.id}:${HARBOR.key}:${HARBOR.secret}` },
 ): Promise<{ child: ChildProcess; url: string; output(): string }> {
   const child = run({
     RPC_URL: chain.rpcUrl,
@@ -149,12 +149,12 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   const receiver = await startReceiver();
   const first = await start();
   const call = (path: string, body: object) =>
-    fetch(`${first.url}/notification/v0${path}?apiKey=${harbor.key}`, {
+    fetch(`${first.url}/notification/v0${path}?apiKey=${HARBOR.key}`, {
       method: 'POST',
-      headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },
+      headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const created = await call('/webhook', { projectId: harbor.id, webhookUrl: receiver.url, eventType: 'ALL' });
+  const created = await call('/webhook', { projectId: HARBOR.id, webhookUrl: receiver.url, eventType: 'ALL' });
   const { webhookId } = (await created.json()) as { webhookId: string };
   await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury] });
 
@@ -183,22 +183,22 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const file = join(folder.dir, 'projects.json');
   const [early, late] = ['e', 'l'].map((letter) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`);
   const write = (...projects: object[]) =>
-    writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: harbor.id, key: harbor.key, ...one }))));
+    writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: HARBOR.id, key: HARBOR.key, ...one }))));
   write({ secret: 'old', signingSecrets: [early] });
   const { child, url, output } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
   const call = (method: string, path: string, secret: string, body?: object) =>
-    fetch(`${url}/notification/v0${path}?apiKey=${harbor.key}`, {
+    fetch(`${url}/notification/v0${path}?apiKey=${HARBOR.key}`, {
       method,
       headers: { 'API-SECRET': secret, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const status = async (secret: string) => (await call('GET', `/webhooks/${harbor.id}`, secret)).status;
+  const status = async (secret: string) => (await call('GET', `/webhooks/${HARBOR.id}`, secret)).status;
   const becomes = (secret: string, code: number) =>
     expect.poll(() => status(secret), { message: `the status with the secret ${secret}`, timeout: 60_000 }).toBe(code);
   const pay = () => chain.transfer({ kind: 'native', from: 'Alice', to: 'Grants' });
   const receiver = await startReceiver();
   const watching = {
-    projectId: harbor.id,
+    projectId: HARBOR.id,
     webhookUrl: receiver.url,
     eventType: 'ALL',
     addresses: [chain.wallets.Grants],

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { type Harness, harbor, other, startHarness, temporaryFolder } from './harness.ts';
+import { HARBOR, type Harness, OTHER, startHarness, temporaryFolder } from './harness.ts';
 
 let chain: Chain;
 let services: Harness;
@@ -96,23 +96,23 @@ it('changes only the edited webhook, and lists only a project’s own', async ()
     'POST',
     '/webhook',
     { projectId: 'other', webhookUrl: WEBHOOK_URL, eventType: 'ALL' },
-    other,
+    OTHER,
   );
   const { webhookId } = foreign.body as { webhookId: string };
-  const ids = async (project = harbor) => {
+  const ids = async (project = HARBOR) => {
     const { body } = await services.call('GET', `/webhooks/${project.id}?full=1`, undefined, project);
     return (body as { _id: string }[]).map(({ _id }) => _id);
   };
-  expect(await ids(other)).toEqual([webhookId]);
+  expect(await ids(OTHER)).toEqual([webhookId]);
   expect(await ids()).toEqual([two]);
 });
 
 it('refuses missing, wrong and mixed keys in the same way', async () => {
   expect((await fetch(`${services.notificationUrl}/webhooks/harbor`)).status).toBe(403);
   for (const keys of [
-    { ...harbor, key: 'wrong' },
-    { ...harbor, secret: 'wrong' },
-    { ...harbor, secret: other.secret },
+    { ...HARBOR, key: 'wrong' },
+    { ...HARBOR, secret: 'wrong' },
+    { ...HARBOR, secret: OTHER.secret },
   ]) {
     expect(await services.call('GET', '/webhooks/harbor', undefined, keys)).toEqual(FORBIDDEN);
   }
@@ -122,14 +122,14 @@ it('refuses another project and unknown webhooks in the same way', async () => {
   const webhookId = await create();
   const addresses = [chain.wallets.Alice];
   for (const answer of [
-    await services.call('GET', '/webhooks/harbor', undefined, other),
-    await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }, other),
-    await services.call('PUT', '/webhook', { webhookId, eventType: 'ERC20' }, other),
-    await services.call('GET', `/webhook/${webhookId}`, undefined, other),
-    await services.call('DELETE', `/webhook/${webhookId}`, undefined, other),
-    await services.call('GET', `/webhook/addresses/${webhookId}`, undefined, other),
-    await services.call('POST', '/webhook/add-addresses', { webhookId, addresses }, other),
-    await services.call('POST', '/webhook/delete-addresses', { webhookId, addresses }, other),
+    await services.call('GET', '/webhooks/harbor', undefined, OTHER),
+    await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }, OTHER),
+    await services.call('PUT', '/webhook', { webhookId, eventType: 'ERC20' }, OTHER),
+    await services.call('GET', `/webhook/${webhookId}`, undefined, OTHER),
+    await services.call('DELETE', `/webhook/${webhookId}`, undefined, OTHER),
+    await services.call('GET', `/webhook/addresses/${webhookId}`, undefined, OTHER),
+    await services.call('POST', '/webhook/add-addresses', { webhookId, addresses }, OTHER),
+    await services.call('POST', '/webhook/delete-addresses', { webhookId, addresses }, OTHER),
     await services.call('POST', '/webhook/delete-addresses', { webhookId: 'unknown', addresses }),
   ]) {
     expect(answer).toEqual(FORBIDDEN);
@@ -161,9 +161,9 @@ it.each([
 it('accepts a content type without a body, and answers an unknown path in the documented format', async () => {
   const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
   const { webhookId } = (await services.call('POST', '/webhook', webhook)).body as { webhookId: string };
-  const headers = { 'API-SECRET': harbor.secret, 'content-type': 'application/json' };
+  const headers = { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' };
   const remove = (path: string) =>
-    fetch(`${services.notificationUrl}${path}?apiKey=${harbor.key}`, { method: 'DELETE', headers });
+    fetch(`${services.notificationUrl}${path}?apiKey=${HARBOR.key}`, { method: 'DELETE', headers });
   expect((await remove(`/webhook/${webhookId}`)).status).toBe(200);
   const unknown = await remove('/webhook');
   expect(unknown.status).toBe(404);
@@ -178,16 +178,16 @@ it('shortens a long list of faults, and answers a malformed path without the key
   for (const path of ['%zz', 'x'.repeat(2000)]) {
     const answer = await services.call('GET', `/webhooks/${path}`);
     expect(answer).toMatchObject({ status: 400, body: { statusCode: 400, error: 'Bad Request' } });
-    expect(JSON.stringify(answer.body)).not.toContain(harbor.key);
+    expect(JSON.stringify(answer.body)).not.toContain(HARBOR.key);
   }
 });
 
 it.each(['text/plain', 'application/x-www-form-urlencoded'])(
   'explains the right content type to a body of type %s',
   async (type) => {
-    const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
+    const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${HARBOR.key}`, {
       method: 'POST',
-      headers: { 'API-SECRET': harbor.secret, 'content-type': type },
+      headers: { 'API-SECRET': HARBOR.secret, 'content-type': type },
       body: JSON.stringify({ projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }),
     });
     const errorMessage = expect.stringContaining('content-type: application/json');
@@ -199,9 +199,9 @@ it.each(['text/plain', 'application/x-www-form-urlencoded'])(
 );
 
 it('answers a body that is not JSON in the documented format', async () => {
-  const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
+  const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${HARBOR.key}`, {
     method: 'POST',
-    headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },
+    headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
     body: '{',
   });
   expect(response.status).toBe(400);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ANSWERS, refusalsOf } from '../../services/openapi.ts';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings({ scripted: true });
 let services: Harness;
@@ -31,9 +31,9 @@ it('answers every documented operation in the documented shape', async () => {
   const checked: string[] = [];
   const check = async (operation: keyof typeof ANSWERS, path: string, body?: object) => {
     const [method = ''] = operation.split(' ');
-    const response = await fetch(`${services.url}${path}${path.includes('?') ? '&' : '?'}apiKey=${harbor.key}`, {
+    const response = await fetch(`${services.url}${path}${path.includes('?') ? '&' : '?'}apiKey=${HARBOR.key}`, {
       method,
-      headers: { 'API-SECRET': harbor.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { 'API-SECRET': HARBOR.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as { webhookId: string };
@@ -45,7 +45,7 @@ it('answers every documented operation in the documented shape', async () => {
   };
   const api = '/notification/v0';
   const { webhookId } = await check('POST /notification/v0/webhook', `${api}/webhook`, {
-    projectId: harbor.id,
+    projectId: HARBOR.id,
     webhookUrl: here.receiver.url,
     eventType: 'ALL',
     confirmations: 'safe',
@@ -107,10 +107,10 @@ const refused: {
 ];
 
 it.each(refused)('documents status $status of $operation and its shape', async (one) => {
-  const { status, operation, path, body, secret = harbor.secret, type = JSON_TYPE } = one;
+  const { status, operation, path, body, secret = HARBOR.secret, type = JSON_TYPE } = one;
   const [method = '', shown = ''] = operation.split(' ');
   const target = new URL(path ?? shown, services.url);
-  target.searchParams.set('apiKey', harbor.key);
+  target.searchParams.set('apiKey', HARBOR.key);
   const headers = { 'API-SECRET': secret, ...(body === undefined ? {} : { 'content-type': type }) };
   const response = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
   expect(response.status).toBe(status);

@@ -5,7 +5,7 @@ import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { MIGRATIONS } from '../../services/notification/store/migrations.ts';
 import { startServices } from '../../services/start.ts';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
 const here = surroundings({ scripted: true });
@@ -290,7 +290,7 @@ it('closes a gap with the traces of another node', async () => {
 });
 
 it('serves neither calls nor deliveries of a removed project', async () => {
-  let projects = [harbor];
+  let projects = [HARBOR];
   await services.close();
   services = await startHarness({ rpcUrl: node.url, dir: here.dir, projects: () => projects });
   await watch();
@@ -308,7 +308,7 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   // Attempts begin in the same moment.
   expect(steps).toEqual([]);
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(403);
-  projects = [{ ...harbor, secret: 'new', otherSecrets: [harbor.secret] }];
+  projects = [{ ...HARBOR, secret: 'new', otherSecrets: [HARBOR.secret] }];
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(200);
   services.clock.advance(60_000);
   expect(await arrived()).toEqual(['1']);
@@ -355,6 +355,6 @@ it('keeps the place in the chain of a file of the version before', () => {
 it('releases its database when it cannot start because its port is in use', async () => {
   const dir = `${here.dir}/second`;
   const port = Number(new URL(services.url).port);
-  await expect(startServices({ rpcUrl: node.url, dir, projects: [harbor], port })).rejects.toThrow('EADDRINUSE');
+  await expect(startServices({ rpcUrl: node.url, dir, projects: [HARBOR], port })).rejects.toThrow('EADDRINUSE');
   openStore(dir).close();
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 /** What the specification requires, and where the default follows live services instead. */
 
@@ -32,7 +32,7 @@ it('sends one body for the token and one for the wallet, each with a direction, 
 it('takes the coin’s brand as eventType and as tokenType, and lists only what is documented', async () => {
   services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, nativeSymbol: 'FUSE' });
   const addresses = [here.chain.wallets.Treasury];
-  const webhook = { projectId: harbor.id, webhookUrl: here.receiver.url, eventType: 'FUSE' };
+  const webhook = { projectId: HARBOR.id, webhookUrl: here.receiver.url, eventType: 'FUSE' };
   expect((await services.call('POST', '/webhook', { ...webhook, addresses })).status).toBe(201);
   await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
   await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury' });

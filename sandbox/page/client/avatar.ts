@@ -26,7 +26,7 @@ export function initials(name: string): string {
     .slice(0, 3);
 }
 
-const shapes = {
+const SHAPES = {
   menu: 'M4 6h16M4 12h16M4 18h16',
   world: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
   close: 'M6 6l12 12M18 6 6 18',
@@ -42,6 +42,6 @@ const shapes = {
 };
 
 /** Draws a decorative icon. */
-export function icon(name: keyof typeof shapes): TemplateResult {
-  return html`<svg class="drawn" viewBox="0 0 24 24" aria-hidden="true"><path d=${shapes[name]}></path></svg>`;
+export function icon(name: keyof typeof SHAPES): TemplateResult {
+  return html`<svg class="drawn" viewBox="0 0 24 24" aria-hidden="true"><path d=${SHAPES[name]}></path></svg>`;
 }

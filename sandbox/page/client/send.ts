@@ -18,7 +18,7 @@ const draft = {
 };
 keep('send', () => draft, Object.assign.bind(null, draft) as (kept: typeof draft) => void);
 
-const kinds = {
+const KINDS = {
   native: 'Native coin',
   internal: 'Native coin, through a contract',
   erc20: 'ERC-20 token',
@@ -96,7 +96,7 @@ function formView(world: Known['world']): TemplateResult {
   const amount = html`<input id="send-amount" inputmode="decimal" placeholder="a small one" pattern="[0-9]+([.][0-9]+)?"
     title="a number like 12.5" autocomplete="off" .value=${draft.amount} @input=${set('amount')}>`;
   return html`<form class="send-form" @submit=${onSend}>
-    ${labeled('Kind', 'send-kind', html`<select id="send-kind" @change=${set('kind')}>${options(Object.entries(kinds), draft.kind)}</select>`)}
+    ${labeled('Kind', 'send-kind', html`<select id="send-kind" @change=${set('kind')}>${options(Object.entries(KINDS), draft.kind)}</select>`)}
     ${party('From', 'from', 'customFrom')}
     ${party('To', 'to', 'customTo')}
     ${tokens.length > 0 ? labeled('Token', 'send-token', token) : nothing}
@@ -107,7 +107,7 @@ function formView(world: Known['world']): TemplateResult {
 
 function onSend(event: SubmitEvent): void {
   event.preventDefault();
-  const kind = draft.kind as keyof typeof kinds;
+  const kind = draft.kind as keyof typeof KINDS;
   const party = (name: 'from' | 'to'): string =>
     draft[name] === 'other' ? (name === 'from' ? draft.customFrom : draft.customTo) : draft[name];
   const amount = kind !== 'erc721' && draft.amount.trim() !== '' ? { amount: draft.amount.trim() } : {};

@@ -7,7 +7,7 @@ import { rpcOf } from '../../../sandbox/chain/driver.ts';
 import { bareEnvironment } from '../../bare-environment.ts';
 import { hasAnvil } from '../../chain/kinds.ts';
 import { inTime } from '../../until.ts';
-import { harbor, surroundings } from '../harness.ts';
+import { HARBOR, surroundings } from '../harness.ts';
 import { luckFrom, operations, type World } from './operations.ts';
 import { eventOf, eventsOf } from './truth.ts';
 
@@ -32,7 +32,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
       POLL_MS: '50',
       WEBHOOK_ALLOW: '127.0.0.1',
       DATA_DIR: here.dir,
-      PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}`,
+      PROJECTS: `${HARBOR.id}:${HARBOR.key}:${HARBOR.secret}`,
     },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -60,11 +60,11 @@ it.skipIf(!hasAnvil)(
     const height = async () => Number(await rpc<Hex>('eth_blockNumber'));
     const first = (await height()) + 1;
     let running = await start();
-    const created = await fetch(`${running.url}/notification/v0/webhook?apiKey=${harbor.key}`, {
+    const created = await fetch(`${running.url}/notification/v0/webhook?apiKey=${HARBOR.key}`, {
       method: 'POST',
-      headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },
+      headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
       body: JSON.stringify({
-        projectId: harbor.id,
+        projectId: HARBOR.id,
         webhookUrl: here.receiver.url,
         eventType: 'ALL',
         addresses: watched,

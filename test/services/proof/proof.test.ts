@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
 import { hasAnvil } from '../../chain/kinds.ts';
 import { until } from '../../until.ts';
-import { type Harness, harbor, startHarness, surroundings } from '../harness.ts';
+import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
 import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
 import type { Received } from '../receiver.ts';
 import { faults, repair, spoil } from './node-faults.ts';
@@ -64,7 +64,7 @@ async function begin(seed: number) {
   await restart();
   const settings = { eventType: 'ALL', withdrawals: true, parallel: 8, addresses: watched };
   const created = await services.call('POST', '/webhook', {
-    projectId: harbor.id,
+    projectId: HARBOR.id,
     webhookUrl: here.receiver.url,
     ...settings,
   });
