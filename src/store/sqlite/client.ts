@@ -27,12 +27,12 @@ export async function openStore(
   // Its thread starts beside the writer's; the file can be read once the writer has created or migrated it.
   const openingReader = openConnection({ file, reads: true }, opening, listener);
   openingReader.catch(() => undefined); // When the writer fails, its error is the reason.
-  const writer = await opening;
-  const reader = await openingReader.catch(async (error: unknown) => {
-    await writer.close();
-    throw error;
-  });
+  await using stack = new AsyncDisposableStack();
+  // The last connection to close runs SQLite's checkpoint, so the writer comes last.
+  const writer = stack.adopt(await opening, ({ close }) => close());
+  const reader = stack.adopt(await openingReader, ({ close }) => close());
   faults.watch(writer);
+  const opened = stack.move();
   const threads = { read: reader, 'read now': writer, write: writer };
   async function call(on: On, made: Call): Promise<unknown> {
     faults.assertNone();
@@ -44,10 +44,7 @@ export async function openStore(
     syncMs: writer.syncMs,
     async close() {
       // The path now leads to another file: closing the open one would remove the log of the new one.
-      if (!faults.stop()) return;
-      // The last connection to close runs SQLite's checkpoint, so the writer comes last.
-      await reader.close();
-      await writer.close();
+      if (faults.stop()) await opened.disposeAsync();
     },
   };
 }
