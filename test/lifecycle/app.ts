@@ -21,7 +21,7 @@ export async function startHere(
   return app;
 }
 
-/** Delivers a body and gives the status of the answer. */
+/** Delivers a body; returns the status of the response. */
 export async function post(app: App, body: string | Buffer, token = PATH_TOKEN): Promise<number> {
   const answer = await request(`${app.receiver}/hooks/${token}`, { method: 'POST', body });
   await answer.body.dump();

@@ -81,8 +81,8 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   expect(stderr).toMatch(
     /^Ledgerbell stopped: The database .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
   );
-  const said = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
-  expect(said).toHaveLength(1);
+  const reports = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
+  expect(reports).toHaveLength(1);
   expect(bot.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringMatching(/^routing failed/));
 });
 
