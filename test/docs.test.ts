@@ -209,13 +209,10 @@ it('names exactly the variables of the configuration in .env.example', () => {
 
 /** What rooms of every kind may import is left out of the picture of the rooms. */
 const NOT_DRAWN = ['domain', 'languages', 'errors', 'config', 'limits', 'log', 'secrets', 'exit'];
-/** Files beside `src/app.ts` that put parts together, as it does. */
-const COMPOSITION = ['command-services', 'upkeep', 'work-time'];
 
 /** A room as the picture names it, or null if it is left out. */
 function drawnAs(room: string): string | null {
   const name = room.replace(/^src\//, '');
-  if (COMPOSITION.includes(name)) return 'app';
   return NOT_DRAWN.includes(name) ? null : name;
 }
 

@@ -17,9 +17,8 @@ export const LEVELS = [
     'src/upstream',
     'src/metrics',
   ],
-  ['commands', 'src/upkeep', 'src/work-time'],
-  ['src/command-services', 'src/operator'],
-  ['src/app'],
+  ['commands'],
+  ['src/operator', 'src/app'],
   ['src/main'],
   ['src/ledgerbell'],
 ];

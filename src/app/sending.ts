@@ -10,8 +10,8 @@ import { createSender } from '../discord/sender.ts';
 import type { Sender } from '../domain/send-outcome.ts';
 import { isLinkable } from '../domain/text.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkTime } from '../work-time.ts';
 import type { AppContext } from './context.ts';
+import type { WorkTime } from './work-time.ts';
 
 /** How alerts become messages. */
 export type Renderers = Pick<DelivererOptions, 'render' | 'renderPlain' | 'renderParked' | 'renderDigest'>;

@@ -1,7 +1,6 @@
 import type { CommandServices } from '../../commands/shared/services.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AppOverrides } from '../app.ts';
-import { createCommandServices } from '../command-services.ts';
 import { relabel } from '../delivery/relabel.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { receiverPaths } from '../receiver/paths.ts';
@@ -9,13 +8,14 @@ import { watchResponses } from '../routing/responses.ts';
 import { startRouter } from '../routing/route.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
-import { startUpkeep } from '../upkeep.ts';
-import { openWorkTime } from '../work-time.ts';
+import { createCommandServices } from './command-services.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
+import { startUpkeep } from './upkeep.ts';
+import { openWorkTime } from './work-time.ts';
 
 /** What one process at a time does: it routes, sends, serves commands, and forgets what is old. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { type Clock, DAY, HOUR, MINUTE } from './domain/clock.ts';
-import type { RetentionCursor } from './domain/retention.ts';
-import type { Store } from './store/store.ts';
+import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
+import type { RetentionCursor } from '../domain/retention.ts';
+import type { Store } from '../store/store.ts';
 
 /** How long transfers and guilds that removed the bot are remembered. */
 const MEMORY_MS = 30 * DAY;

@@ -1,12 +1,12 @@
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../sandbox/discord/index.ts';
-import { DAY, HOUR } from '../src/domain/clock.ts';
-import { openStore } from '../src/store/sqlite/client.ts';
-import { startUpkeep } from '../src/upkeep.ts';
-import { temporaryFile } from './lifecycle/bot.ts';
-import { GUILD, post, send, txHash } from './store/contract/given.ts';
-import { until } from './until.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { startUpkeep } from '../../src/app/upkeep.ts';
+import { DAY, HOUR } from '../../src/domain/clock.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import { temporaryFile } from '../lifecycle/bot.ts';
+import { GUILD, post, send, txHash } from '../store/contract/given.ts';
+import { until } from '../until.ts';
 
 it('keeps transfers for 30 days and then forgets them', async () => {
   const clock = createManualClock();

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { type Clock, HOUR, MINUTE } from './domain/clock.ts';
-import { addPause, type Pause, pausesUntil, workedSince } from './domain/work-time.ts';
-import type { Store } from './store/store.ts';
+import { type Clock, HOUR, MINUTE } from '../domain/clock.ts';
+import { addPause, type Pause, pausesUntil, workedSince } from '../domain/work-time.ts';
+import type { Store } from '../store/store.ts';
 
 /** A jump or a stop for longer than this is a pause. */
 const PAUSE_MS = 2 * MINUTE;

@@ -1,17 +1,17 @@
-import { createCoolDown } from '../commands/shared/cool-down.ts';
-import { createGuildChannels } from '../commands/shared/guild-channels.ts';
-import { createGuildQueue } from '../commands/shared/guild-queue.ts';
-import type { CommandServices } from '../commands/shared/services.ts';
-import type { Config } from './config.ts';
-import { createCharts } from './discord/chart.ts';
-import { type RenderSettings, wordsOf } from './discord/line.ts';
-import { sampleMessage } from './discord/sample.ts';
-import type { Store } from './store/store.ts';
+import { createCoolDown } from '../../commands/shared/cool-down.ts';
+import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
+import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
+import type { CommandServices } from '../../commands/shared/services.ts';
+import type { Config } from '../config.ts';
+import { createCharts } from '../discord/chart.ts';
+import { type RenderSettings, wordsOf } from '../discord/line.ts';
+import { sampleMessage } from '../discord/sample.ts';
+import type { Store } from '../store/store.ts';
+import { createAttachmentReader } from '../upstream/attachment.ts';
+import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
+import type { Explorer } from '../upstream/explorer.ts';
+import type { InterfaceHealth } from '../upstream/health.ts';
 import { eraseGuild } from './upkeep.ts';
-import { createAttachmentReader } from './upstream/attachment.ts';
-import { createDiscovery, type Discovery } from './upstream/discovery.ts';
-import type { Explorer } from './upstream/explorer.ts';
-import type { InterfaceHealth } from './upstream/health.ts';
 
 /** The directory of providers; null when the interface is off. */
 function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
