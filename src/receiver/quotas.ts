@@ -1,5 +1,7 @@
+import { SECOND } from '../domain/clock.ts';
 import type { QuotaLimits, QuotaReason } from '../domain/quota.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
+import { createBuckets } from '../domain/token-bucket.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createScopeUsage } from './scope-usage.ts';
 
@@ -16,6 +18,9 @@ export function createQuotas(options: {
   const { limits, reserveBytes, now } = options;
   const scopes = createScopeUsage(limits, now);
   const disk = createDiskReserve(reserveBytes, now);
+  const bucketsFor = (perSecond: number) => createBuckets({ burst: limits.burst, everyMs: SECOND / perSecond });
+  const rates = bucketsFor(limits.rate);
+  const operatorRate = limits.operatorRate === null ? null : bucketsFor(limits.operatorRate);
   let fullQuarantines: ReadonlySet<number> = new Set();
 
   function excess(scope: number): QuotaReason | null {
@@ -24,8 +29,11 @@ export function createQuotas(options: {
     if (!isOperators && disk.isLow()) return 'disk-reserve';
     const used = isOperators ? null : scopes.excess(scope);
     if (used !== null) return used;
-    const perSecond = isOperators ? limits.operatorRate : limits.rate;
-    return perSecond === null || scopes.takeToken(scope, perSecond) ? null : 'rate';
+    const buckets = isOperators ? operatorRate : rates;
+    if (buckets === null) return null;
+    if (buckets.wait(String(scope), now()) > 0) return 'rate';
+    buckets.take(String(scope), now());
+    return null;
   }
 
   return {

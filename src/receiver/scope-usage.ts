@@ -1,12 +1,9 @@
-import { DAY, SECOND } from '../domain/clock.ts';
+import { DAY } from '../domain/clock.ts';
 import type { InboxUsage } from '../domain/inbox.ts';
 import type { QuotaLimits, QuotaReason, ScopeQuota } from '../domain/quota.ts';
 
 /** What one scope has used. */
 interface Usage extends Omit<InboxUsage, 'scope'> {
-  /** Deliveries that may come at once now. */
-  tokens: number;
-  refilledAt: number;
   refused: ScopeQuota['refused'];
 }
 
@@ -19,8 +16,7 @@ export function createScopeUsage(limits: QuotaLimits, now: () => number) {
   function of(scope: number): Usage {
     const known = scopes.get(scope);
     if (known) return known;
-    const none = { waiting: 0, waitingBytes: 0, day: dayOf(now()), dayBytes: 0, refused: null };
-    const usage = { ...none, tokens: limits.burst, refilledAt: now() };
+    const usage = { waiting: 0, waitingBytes: 0, day: dayOf(now()), dayBytes: 0, refused: null };
     scopes.set(scope, usage);
     return usage;
   }
@@ -34,17 +30,6 @@ export function createScopeUsage(limits: QuotaLimits, now: () => number) {
   }
 
   return {
-    /** Takes one of the deliveries that the rate allows; returns false if there is none. */
-    takeToken(scope: number, perSecond: number): boolean {
-      const usage = of(scope);
-      const at = now();
-      const passed = Math.max(0, at - usage.refilledAt);
-      usage.tokens = Math.min(limits.burst, usage.tokens + (passed / SECOND) * perSecond);
-      usage.refilledAt = at;
-      if (usage.tokens < 1) return false;
-      usage.tokens--;
-      return true;
-    },
     /** Why nothing more of a scope may be stored now, or null. */
     excess(scope: number): QuotaReason | null {
       const { waiting, waitingBytes, dayBytes } = today(scope);
