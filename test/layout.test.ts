@@ -97,6 +97,15 @@ describe('layout', () => {
     expect(timing.sort()).toEqual(Object.keys(KEEP_TIME).sort());
   });
 
+  it('lets one file write the stored states of channels', () => {
+    const writing = sources
+      .filter((path) => !path.startsWith('src/store/'))
+      .filter((path) =>
+        /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(root, path), 'utf8')),
+      );
+    expect(writing).toEqual(['src/delivery/channel-states.ts']);
+  });
+
   it('lets the contract suite know the port alone', () => {
     const contract = outsiders.filter((path) => path.startsWith('test/store/contract/'));
     expect(contract.length).toBeGreaterThan(5);

@@ -1,10 +1,10 @@
 import type { Alert } from '../domain/alert.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import type { Clock } from '../domain/clock.ts';
-import { newReference, nonceOf } from '../domain/reference.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import type { Store } from '../store/store.ts';
 import { narrowed } from './bisect.ts';
+import type { ChannelStates } from './channel-states.ts';
 import type { Channel } from './channel-table.ts';
 import { type AttemptedBatch, type BatchStep, type Block, type ChannelStep, decide } from './decide.ts';
 import type { Membership } from './membership.ts';
@@ -12,29 +12,28 @@ import type { RateLimit } from './rate-limit.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** What applying outcomes needs. */
-export interface OutcomesOptions {
-  store: Pick<Store, 'outbox' | 'channels' | 'guilds'>;
+interface OutcomesOptions {
+  store: Pick<Store, 'outbox'>;
   clock: Clock;
   scheduler: Scheduler;
   rateLimit: RateLimit;
+  states: Pick<ChannelStates, 'opened' | 'blocked'>;
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
   /** The time since which the bot could send for this many milliseconds. */
   workedSince(ms: number): number;
-  /** The body of a notice for admins about a channel that cannot be written to. */
-  renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
 /** Creates the only place that stores and schedules what follows from an attempt. */
 export function createOutcomes(options: OutcomesOptions) {
-  const { store, clock, scheduler, rateLimit, membership, workedSince, random } = options;
+  const { store, clock, scheduler, rateLimit, states, membership, workedSince, random } = options;
 
   async function applyToChannel(id: string, head: ChannelHead | null, step: ChannelStep, more: boolean): Promise<void> {
     switch (step.do) {
       case 'nothing':
         return;
       case 'open':
-        if (step.wasBlocked) await store.channels.setState({ ...READY, channelId: id });
+        if (step.wasBlocked) await states.opened(id);
         return scheduler.sent(id, more);
       case 'postpone':
         return scheduler.postponed(id, step.until, step.reason);
@@ -47,24 +46,13 @@ export function createOutcomes(options: OutcomesOptions) {
     }
   }
 
-  async function block(
-    channelId: string,
-    guildId: string | null,
-    { head, code, isNew, expired }: Block,
-  ): Promise<void> {
+  async function block(id: string, guildId: string | null, step: Block): Promise<void> {
     const now = clock.now();
-    if (expired !== null) await store.outbox.expire(channelId, expired, `${head.reason} for too long`, now);
-    scheduler.parked(channelId, head.dueAt);
-    const row = { channelId, ...head };
-    if (head.state !== 'parked' || !isNew || guildId === null) return store.channels.setState(row);
-    // Admins are notified elsewhere, once, whatever happens in between.
-    const elsewhere = await store.channels.channelForNotices(guildId, channelId);
-    if (elsewhere === null) return store.channels.setState(row);
-    const reference = newReference();
-    const body = options.renderParked(channelId, code, await store.guilds.language(guildId), reference);
-    const message = { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(body), now };
-    await store.channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
-    scheduler.arrived([{ channelId: elsewhere }], 0, now);
+    const { head, expired } = step;
+    if (expired !== null) await store.outbox.expire(id, expired, `${head.reason} for too long`, now);
+    scheduler.parked(id, head.dueAt);
+    const notified = await states.blocked(id, guildId, step);
+    if (notified !== null) scheduler.arrived([{ channelId: notified }], 0, now);
   }
 
   return {
@@ -98,8 +86,6 @@ export function createOutcomes(options: OutcomesOptions) {
     },
   };
 }
-
-const READY = { state: 'ready', dueAt: 0, attempts: 0, since: null, reason: null } as const;
 
 /** Stores a step; returns whether the channel may have more to send. */
 async function applyToBatch(

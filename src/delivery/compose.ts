@@ -10,10 +10,10 @@ import {
 } from '../domain/batch.ts';
 import { digestReason } from '../domain/burst.ts';
 import { mentionsOf } from '../domain/mention.ts';
-import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './channel-table.ts';
+import { newReference, nonceOf } from './reference.ts';
 
 /** Most alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;

@@ -1,5 +1,5 @@
 import type { Batch, ShownDeliveries } from '../domain/batch.ts';
-import type { ChannelHead, ChannelState } from '../domain/channel.ts';
+import { type ChannelHead, type ChannelState, GONE } from '../domain/channel.ts';
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import { narrowed, type Search } from './bisect.ts';
@@ -186,7 +186,7 @@ function blocked(state: BlockedState, code: number, { head, now, workedSince }: 
   const attempts = known?.attempts ?? 0;
   const since = known?.since ?? now;
   const oldest = workedSince(KEPT_MS[state]);
-  const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
+  const reason = state === 'parked' ? `missing permissions (${code})` : `${GONE} (${code})`;
   const dueAt = now + BLOCKED_RETRIES[Math.min(attempts, BLOCKED_RETRIES.length - 1)]!;
   return {
     do: 'block',

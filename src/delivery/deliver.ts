@@ -1,7 +1,8 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { GuildShare } from '../domain/channel.ts';
 import type { SendingPause } from '../domain/hold.ts';
-import { createOutcomes, type OutcomesOptions } from './apply-outcome.ts';
+import { createOutcomes } from './apply-outcome.ts';
+import { type ChannelStatesOptions, createChannelStates } from './channel-states.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createMembership } from './membership.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -11,7 +12,7 @@ import { createSend } from './send.ts';
 import { createServe, type ServeOptions } from './serve.ts';
 
 /** Dependencies of the deliverer. */
-export interface DelivererOptions extends ServeOptions, Pick<OutcomesOptions, 'renderParked'> {
+export interface DelivererOptions extends ServeOptions, Pick<ChannelStatesOptions, 'renderParked'> {
   random?: () => number;
   /** The time since which the bot could send for this many milliseconds; by default it always could. */
   workedSince?(ms: number): number;
@@ -25,17 +26,9 @@ export function startDeliverer(options: DelivererOptions) {
   const scheduler = createScheduler();
   let isClosed = false;
   const isClosing = () => isClosed;
-  const membership = createMembership({ store, clock, log, isClosing });
-  const outcomes = createOutcomes({
-    store,
-    clock,
-    scheduler,
-    rateLimit,
-    membership,
-    workedSince,
-    random,
-    renderParked,
-  });
+  const states = createChannelStates({ store, clock, renderParked });
+  const membership = createMembership({ states, clock, log, isClosing });
+  const outcomes = createOutcomes({ store, clock, scheduler, rateLimit, states, membership, workedSince, random });
   const serve = createServe(options, { scheduler, membership, outcomes, send: createSend(options) });
   const { wake, idle, close } = createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing });
   const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });

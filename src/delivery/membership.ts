@@ -1,15 +1,14 @@
 import type { Logger } from 'pino';
 import type { GuildShare } from '../domain/channel.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
-import type { Store } from '../store/store.ts';
-import { FIRST_RETRY_MS } from './decide.ts';
+import type { ChannelStates } from './channel-states.ts';
 
 /** That the bot is in a guild is stored once in this time: a new order of a hundred roles must not be a hundred writes. */
 const STORED_MS = MINUTE;
 
 /** What tracking the bot's guilds needs. */
 interface MembershipOptions {
-  store: Pick<Store, 'channels'>;
+  states: Omit<ChannelStates, 'opened' | 'blocked'>;
   clock: Clock;
   log: Logger;
   /** From then on the store may be closed; failures are expected. */
@@ -20,7 +19,7 @@ interface MembershipOptions {
 export type Membership = ReturnType<typeof createMembership>;
 
 /** Tracks which guilds the bot was removed from: channels there are unreachable. */
-export function createMembership({ store: { channels }, clock, log, isClosing }: MembershipOptions) {
+export function createMembership({ states, clock, log, isClosing }: MembershipOptions) {
   const removedGuilds = new Set<string>();
   /** When it was stored that the bot is in a guild. */
   const storedAt = new Map<string, number>();
@@ -48,18 +47,15 @@ export function createMembership({ store: { channels }, clock, log, isClosing }:
     /** The bot was removed from a guild. */
     removed(guildId: string): void {
       setRemoved(guildId);
-      const now = clock.now();
-      record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), guildId);
+      record(states.guildRemoved(guildId), guildId);
     },
     /**
      * Records that a channel is gone, as after a 404: its alerts are kept for some days, and people see why. A failure is
      * only logged: the next message there will get that 404 from Discord.
      */
     async channelRemoved(channelId: string): Promise<void> {
-      const reason = 'channel or server is gone (10003)';
-      const head = { channelId, state: 'unreachable', dueAt: 0, attempts: 0, since: clock.now(), reason } as const;
       try {
-        await channels.setState(head);
+        await states.deleted(channelId);
       } catch (error) {
         log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
       }
@@ -70,13 +66,13 @@ export function createMembership({ store: { channels }, clock, log, isClosing }:
       const now = clock.now();
       if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= STORED_MS) {
         storedAt.set(guildId, now);
-        record(channels.guildReturned(guildId), guildId);
+        record(states.guildReturned(guildId), guildId);
       }
     },
     /** The bot is in exactly these guilds of a share; returns those that it was removed from before. */
     async synced(guildIds: readonly string[], share: GuildShare): Promise<string[]> {
       try {
-        const { gone, back } = await channels.syncGuilds(new Set(guildIds), share, clock.now());
+        const { gone, back } = await states.guildsSynced(guildIds, share);
         // A 403 there means the removal, not a missing permission.
         for (const guildId of gone) setRemoved(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
@@ -90,7 +86,7 @@ export function createMembership({ store: { channels }, clock, log, isClosing }:
     },
     /** Somebody in a guild without the bot uses its commands. */
     used(guildId: string): void {
-      record(channels.postponeErasure(guildId, clock.now()), guildId);
+      record(states.guildUsed(guildId), guildId);
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
-import { newReference, nonceOf } from '../domain/reference.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
+import { newReference, nonceOf } from './reference.ts';
 
 /** Dependencies of the silence watch. `render` words all silences of one channel. */
 export interface SilenceOptions {

@@ -11,8 +11,8 @@ export interface ChannelHead {
   since: number | null;
 }
 
-/** What people read as the reason while a channel is closed because its guild removed the bot. */
-export const REMOVED = 'channel or server is gone';
+/** The reason that people read while a channel is closed because it was deleted or its guild removed the bot. */
+export const GONE = 'channel or server is gone';
 
 /** A channel that a guild uses; `state` null: nothing was posted there yet. */
 export interface UsedChannel {

@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
+import type { ChannelStates } from '../../src/delivery/channel-states.ts';
 import { createMembership } from '../../src/delivery/membership.ts';
-import type { Store } from '../../src/store/store.ts';
 
 const GUILD = '1';
 
@@ -10,15 +10,15 @@ it('stores once a minute that the bot is in a server whose roles change, and at 
   const clock = createManualClock();
   let stored = 0;
   let fault: Error | null = null;
-  const channels = {
+  const states = {
     async guildReturned() {
       stored++;
       if (fault) throw fault;
     },
     guildRemoved: async () => undefined,
-  } as unknown as Store['channels'];
+  } as unknown as ChannelStates;
   const { returned, removed } = createMembership({
-    store: { channels },
+    states,
     clock,
     log: pino({ enabled: false }),
     isClosing: () => false,

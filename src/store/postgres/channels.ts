@@ -1,5 +1,5 @@
 import type { Notice } from '../../domain/batch.ts';
-import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
+import { type ChannelHead, type ChannelState, GONE, type GuildShare, isInShare } from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { placeForNotices, withdrawNotices, writeNotice } from './notices.ts';
@@ -33,7 +33,7 @@ export function channelStates(db: Connection) {
            WHERE guild_id = $4 AND state <> 'unreachable'`,
           dueAt,
           now,
-          REMOVED,
+          GONE,
           guildId,
         );
       }),

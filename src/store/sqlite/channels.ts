@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
-import { type ChannelHead, type ChannelState, type GuildShare, isInShare, REMOVED } from '../../domain/channel.ts';
+import { type ChannelHead, type ChannelState, GONE, type GuildShare, isInShare } from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import { noticeWriter } from './notices.ts';
 
@@ -54,7 +54,7 @@ export function channelStates(db: Database) {
   });
   const removed = db.transaction((guildId: string, now: number, dueAt: number): void => {
     noteRemoval.run(guildId, now);
-    closeGuild.run(dueAt, now, REMOVED, guildId);
+    closeGuild.run(dueAt, now, GONE, guildId);
   });
   const returned = db.transaction((guildId: string): void => {
     forgetRemoval.run(guildId);
