@@ -2,7 +2,7 @@
 import { parseUnits } from 'viem';
 import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';
-import { type Address, type Chain, type Mined, type Party, type TransferRequest, walletNames } from './chain/index.ts';
+import { type Address, type Chain, type Mined, type Party, type TransferRequest, WALLET_NAMES } from './chain/index.ts';
 import type { Act } from './page/protocol.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -116,8 +116,8 @@ function amount(text: string | undefined, decimals: number): { amount?: bigint }
 
 function party(text: string): Party {
   if (/^0x/.test(text)) return text as Address;
-  const name = walletNames.find((known) => known === text);
-  if (name === undefined) throw new CannotDo(`There is no wallet "${text}". Choose one of ${walletNames.join(', ')}.`);
+  const name = WALLET_NAMES.find((known) => known === text);
+  if (name === undefined) throw new CannotDo(`There is no wallet "${text}". Choose one of ${WALLET_NAMES.join(', ')}.`);
   return name;
 }
 

@@ -21,11 +21,11 @@ export function actionsOn(driver: Driver, world: World): Actions {
     const run = last.then(async () => {
       const planned = await plan();
       const receipts = await driver.send(planned.map(({ call }) => call)).catch((error: unknown) => {
-        for (const { pieces } of planned) plans.settle(pieces, pieces?.from);
+        for (const { nfts } of planned) plans.recordOwner(nfts, nfts?.from);
         throw error;
       });
-      return planned.map(({ summary, pieces }, index) => {
-        plans.settle(pieces, pieces?.to);
+      return planned.map(({ summary, nfts }, index) => {
+        plans.recordOwner(nfts, nfts?.to);
         const mined = { hash: receipts[index]!.hash, blockNumber: receipts[index]!.blockNumber, summary };
         report(mined);
         return mined;

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { getAddress, type Hex, numberToHex } from 'viem';
 import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
 import type { Address, Hash } from './types.ts';
 
-/** Returns the path of anvil: from its package for this platform, else from PATH; null if there is none. */
+/** Returns the path of anvil: that of its package for this platform, otherwise one on PATH, or null if there is none. */
 export function findAnvil(): string | null {
   const { resolve } = createRequire(import.meta.url);
   try {
@@ -75,16 +76,16 @@ export async function startAnvil(binary: string, port: number): Promise<Driver> 
 function listening(shell: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';
-    const hear = (chunk: Buffer) => {
+    const onOutput = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-10_000);
       const at = /Listening on (\S+)/.exec(output)?.[1];
       if (at !== undefined) {
-        for (const stream of [shell.stdout, shell.stderr]) stream?.off('data', hear).resume();
+        for (const stream of [shell.stdout, shell.stderr]) stream?.off('data', onOutput).resume();
         resolve(`http://${at}`);
       }
     };
-    shell.stdout?.on('data', hear);
-    shell.stderr?.on('data', hear);
+    shell.stdout?.on('data', onOutput);
+    shell.stderr?.on('data', onOutput);
     shell.once('error', reject);
     shell.once('exit', () => {
       shell.stdin?.destroy();
@@ -96,7 +97,7 @@ function listening(shell: ChildProcess): Promise<string> {
 /** Closes the pipe, so that the shell kills anvil, and waits until both are gone. */
 async function end(shell: ChildProcess): Promise<void> {
   if (shell.exitCode !== null || shell.signalCode !== null) return;
-  const gone = new Promise((resolve) => shell.once('exit', resolve));
+  const gone = once(shell, 'exit');
   shell.stdin?.destroy();
   await gone;
 }

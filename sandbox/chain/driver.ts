@@ -32,7 +32,7 @@ export interface Driver {
 /** Sends a JSON-RPC request over HTTP. */
 export type Rpc = <Result>(method: string, params?: readonly unknown[]) => Promise<Result>;
 
-/** Returns JSON-RPC over HTTP with viem's transport. Errors are viem's. */
+/** Returns a JSON-RPC client over viem's HTTP transport. Its errors are viem's. */
 export function rpcOf(rpcUrl: string): Rpc {
   const client = createClient({ transport: http(rpcUrl, { retryCount: 0 }) });
   return (method, params = []) => client.request({ method, params } as never);

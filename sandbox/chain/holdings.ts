@@ -8,21 +8,21 @@ import type { Address, Erc20Name, Erc721Name, Mined } from './types.ts';
 /** Balances and NFTs of every address. */
 export interface Holdings {
   /** Makes sure that an address can pay `wei` and the fees. Coins appear without a transaction. */
-  coins(owner: Address, wei?: bigint): Promise<void>;
+  ensureCoins(owner: Address, wei?: bigint): Promise<void>;
   /**
    * Makes sure that an address holds `amount` of an ERC-20. An address that is not a wallet gets the rest minted.
    *
    * @throws RangeError when a wallet holds less: an unrequested mint would appear as an alert.
    */
-  erc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void>;
+  ensureErc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void>;
   /** The same for one id of the ERC-1155. */
-  erc1155(owner: Address, id: bigint, amount: bigint): Promise<void>;
+  ensureErc1155(owner: Address, id: bigint, amount: bigint): Promise<void>;
   /** Removes `count` NFTs, or the wanted one, from an address. Mints what is missing first. */
-  take(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]>;
+  takeNfts(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]>;
   /** Records NFTs that moved to an address. */
-  give(token: Erc721Name, owner: Address, ids: readonly bigint[]): void;
+  addNfts(token: Erc721Name, owner: Address, ids: readonly bigint[]): void;
   /** Whether an address has an NFT to send. */
-  has(token: Erc721Name, owner: Address): boolean;
+  hasNft(token: Erc721Name, owner: Address): boolean;
   balance(token: Erc20Name, owner: Address): Promise<bigint>;
   balance(token: 'supplies', owner: Address, id: bigint): Promise<bigint>;
   /** Returns an id that was never minted. */
@@ -38,12 +38,12 @@ export function createHoldings(
   world: World,
   onMinted: (mined: Mined) => void = () => undefined,
 ): Holdings {
-  const pieces: Record<Erc721Name, Map<Address, bigint[]>> = { keys: new Map(), names: new Map() };
-  for (const { token, owner, ids } of world.pieces) pieces[token].set(owner, [...ids]);
+  const nfts: Record<Erc721Name, Map<Address, bigint[]>> = { keys: new Map(), names: new Map() };
+  for (const { token, owner, ids } of world.nfts) nfts[token].set(owner, [...ids]);
   const wallets = new Set<Address>(Object.values(world.wallets));
-  let minted = 1000;
+  let lastId = 1000;
 
-  const held = (token: Erc721Name, owner: Address): bigint[] => pieces[token].get(owner) ?? [];
+  const held = (token: Erc721Name, owner: Address): bigint[] => nfts[token].get(owner) ?? [];
   const mint: Holdings['mint'] = (token, args, functionName = 'mint') => ({
     from: world.deployer,
     to: world.tokens[token].address,
@@ -66,12 +66,12 @@ export function createHoldings(
   };
 
   return {
-    async coins(owner, wei = 0n) {
+    async ensureCoins(owner, wei = 0n) {
       const needed = wei + parseEther('1');
       if (BigInt(await rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed)
         await driver.setCoins(owner, needed + parseEther('100'));
     },
-    async erc20(token, owner, amount) {
+    async ensureErc20(token, owner, amount) {
       const has = await balance(token, owner);
       if (has >= amount) return;
       const { decimals, symbol } = world.tokens[token];
@@ -79,14 +79,14 @@ export function createHoldings(
       refuseWallet(owner, text(has));
       await mintNow(mint(token, [owner, amount - has]), `${text(amount - has)} is`, owner);
     },
-    async erc1155(owner, id, amount) {
+    async ensureErc1155(owner, id, amount) {
       const has = await balance('supplies', owner, id);
       if (has >= amount) return;
       const text = (value: bigint): string => `${value} × ${world.tokens.supplies.symbol} #${id}`;
       refuseWallet(owner, text(has));
       await mintNow(mint('supplies', [owner, id, amount - has]), `${text(amount - has)} is`, owner);
     },
-    async take(token, owner, count, wanted) {
+    async takeNfts(token, owner, count, wanted) {
       const owned = held(token, owner);
       const isHeld = wanted !== undefined && owned.includes(wanted);
       const short = Array.from({ length: Math.max(0, count - owned.length) });
@@ -98,23 +98,23 @@ export function createHoldings(
         owned.push(...missing);
       }
       const taken = wanted === undefined ? owned.slice(0, count) : [wanted];
-      pieces[token].set(
+      nfts[token].set(
         owner,
         owned.filter((id) => !taken.includes(id)),
       );
       return taken;
     },
-    give(token, owner, ids) {
-      pieces[token].set(owner, [...held(token, owner), ...ids]);
+    addNfts(token, owner, ids) {
+      nfts[token].set(owner, [...held(token, owner), ...ids]);
     },
-    has: (token, owner) => held(token, owner).length > 0,
+    hasNft: (token, owner) => held(token, owner).length > 0,
     balance,
     freshId,
     mint,
   };
 
   function freshId(token: Erc721Name): bigint {
-    minted += 1;
-    return token === 'keys' ? BigInt(minted) : nameId(minted);
+    lastId += 1;
+    return token === 'keys' ? BigInt(lastId) : nameId(lastId);
   }
 }

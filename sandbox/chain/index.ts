@@ -7,10 +7,12 @@ import type { Chain } from './types.ts';
 
 export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
-export { WALLET_NAMES as walletNames } from './types.ts';
+export { WALLET_NAMES } from './types.ts';
+
+const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
 
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances: anvil if there is one, in its package or on PATH, and it runs,
+ * Starts a local chain on 127.0.0.1 with wallets, contracts and balances. It is anvil if one is found and starts,
  * otherwise the scripted chain.
  *
  * @param options.port the port of its JSON-RPC. 0 or absent picks a free one.
@@ -31,8 +33,6 @@ export async function startChain(
   const instead = 'so a small scripted chain replaces it. It makes the same transfers, but runs no real contracts.';
   return chainOn(await startScripted(port), `${anvil.message}, ${instead}`);
 }
-
-const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
 
 async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
   await using stack = new AsyncDisposableStack();

@@ -30,7 +30,7 @@ export function createBursts(
         break;
       }
       case 'keys':
-        if (holdings.has('keys', from)) return { kind: 'erc721', ...pair };
+        if (holdings.hasNft('keys', from)) return { kind: 'erc721', ...pair };
     }
     return { kind: 'native', ...pair };
   }
@@ -52,7 +52,7 @@ export function createBursts(
     }
     const coins = Map.groupBy(planned, ({ call }) => call.from);
     for (const [from, calls] of coins)
-      await holdings.coins(
+      await holdings.ensureCoins(
         from,
         calls.reduce((sum, { call }) => sum + (call.value ?? 0n), 0n),
       );
@@ -60,7 +60,7 @@ export function createBursts(
   };
 }
 
-/** Returns whether an address can still spend the amount in this block, and reserves it if so. */
+/** Reserves an amount for a transfer in this block. Returns whether the address still has that much. */
 type Budget = (token: 'dollar' | 'bell' | 'supplies', owner: Address, amount: bigint) => Promise<boolean>;
 
 function createBudget(holdings: Holdings): Budget {

@@ -1,5 +1,4 @@
-/** Plans what makes and destroys tokens. */
-
+/** Plans mints and burns. */
 import { parseUnits } from 'viem';
 import { callData } from './contracts.ts';
 import type { Holdings } from './holdings.ts';
@@ -18,7 +17,7 @@ export function createSupplyPlans({ tokens }: World, holdings: Holdings, { addre
       return {
         call: holdings.mint(token, [receiver, id]),
         summary: summary(`${symbol} #${shortId(id)}`),
-        pieces: { token, to: receiver, ids: [id] },
+        nfts: { token, to: receiver, ids: [id] },
       };
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('500', decimals) : 5n);
@@ -33,20 +32,20 @@ export function createSupplyPlans({ tokens }: World, holdings: Holdings, { addre
     const from = addressOf(party);
     const { address, type, symbol, decimals } = tokens[token];
     const summary = (what: string): string => `${name(party)} burns ${what}`;
-    await holdings.coins(from);
+    await holdings.ensureCoins(from);
     if (token === 'keys' || token === 'names') {
-      const [id] = (await holdings.take(token, from, 1)) as [bigint];
+      const [id] = (await holdings.takeNfts(token, from, 1)) as [bigint];
       const call = { from, to: address, data: callData('Collectible', 'burn', [id]) };
-      return { call, summary: summary(`${symbol} #${shortId(id)}`), pieces: { token, from, ids: [id] } };
+      return { call, summary: summary(`${symbol} #${shortId(id)}`), nfts: { token, from, ids: [id] } };
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('20', decimals) : 2n);
     if (token === 'supplies') {
       const [id] = SUPPLY_IDS;
-      await holdings.erc1155(from, id, value);
+      await holdings.ensureErc1155(from, id, value);
       const call = { from, to: address, data: callData('Supplies', 'burn', [id, value]) };
       return { call, summary: summary(`${value} × ${symbol} #${id}`) };
     }
-    await holdings.erc20(token, from, value);
+    await holdings.ensureErc20(token, from, value);
     const call = { from, to: address, data: callData('Coin', 'burn', [value]) };
     return { call, summary: summary(amountText(token, value)) };
   }

@@ -1,4 +1,4 @@
-/** What all plans are made with. */
+/** What all planners share: names, addresses and default amounts. */
 import { formatUnits, getAddress, parseUnits } from 'viem';
 import type { Call } from './driver.ts';
 import { nameOf, type World } from './setup.ts';
@@ -9,13 +9,13 @@ export interface Planned {
   call: Call;
   summary: string;
   /** `from` is absent for a mint, `to` for a burn. */
-  pieces?: { token: Erc721Name; from?: Address; to?: Address; ids: readonly bigint[] };
+  nfts?: { token: Erc721Name; from?: Address; to?: Address; ids: readonly bigint[] };
 }
 
-/** How plans name parties and amounts. */
+/** See {@link createPlanTools}. */
 export type PlanTools = ReturnType<typeof createPlanTools>;
 
-/** Returns what all plans of a chain share: names, addresses, and amounts that differ from one transfer to the next. */
+/** Returns how a chain's planners name parties and amounts. Default amounts differ from one transfer to the next. */
 export function createPlanTools(world: World) {
   const { tokens } = world;
   let count = 0;

@@ -1,5 +1,4 @@
 /** Turns requests into transactions, and makes sure beforehand that they can succeed. */
-
 import { formatEther, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
 import { callData } from './contracts.ts';
 import type { Holdings } from './holdings.ts';
@@ -11,7 +10,7 @@ import type { Address, Chain, Party, TransferRequest } from './types.ts';
 
 const MAX_SWEEP = 50;
 
-/** Returns the planner of a chain: each method returns what is to be sent. Default amounts differ from one transfer to the next. */
+/** Returns the planner of a chain. Its methods return transactions to send. */
 export function createPlans(world: World, holdings: Holdings) {
   const { tokens, contracts } = world;
   const tools = createPlanTools(world);
@@ -20,13 +19,13 @@ export function createPlans(world: World, holdings: Holdings) {
     const from = addressOf(request.from);
     const to = addressOf(request.to);
     const sends = (what: string): string => `${name(request.from)} sends ${what} to ${name(request.to)}`;
-    await holdings.coins(from);
+    await holdings.ensureCoins(from);
     switch (request.kind) {
       case 'native':
       case 'internal': {
         const value = request.amount ?? parseEther('0.25') + step() * parseEther('0.01');
         const coins = value === parseEther('1') ? '1 coin' : `${formatEther(value)} coins`;
-        await holdings.coins(from, value);
+        await holdings.ensureCoins(from, value);
         if (request.kind === 'native') return { call: { from, to, value }, summary: sends(coins) };
         const data = callData('Splitter', 'split', [[to]]);
         return { call: { from, to: contracts.splitter, data, value }, summary: sends(`${coins} through a contract`) };
@@ -34,23 +33,23 @@ export function createPlans(world: World, holdings: Holdings) {
       case 'erc20': {
         const token = request.token ?? 'dollar';
         const amount = request.amount ?? smallAmount(token);
-        await holdings.erc20(token, from, amount);
+        await holdings.ensureErc20(token, from, amount);
         const data = callData('Coin', 'transfer', [to, amount]);
         return { call: { from, to: tokens[token].address, data }, summary: sends(amountText(token, amount)) };
       }
       case 'erc721': {
         const token = request.token ?? 'keys';
-        const [id] = (await holdings.take(token, from, 1, request.id)) as [bigint];
+        const [id] = (await holdings.takeNfts(token, from, 1, request.id)) as [bigint];
         return {
           call: { from, to: tokens[token].address, data: callData('Collectible', 'transferFrom', [from, to, id]) },
           summary: sends(`${tokens[token].symbol} #${shortId(id)}`),
-          pieces: { token, from, to, ids: [id] },
+          nfts: { token, from, to, ids: [id] },
         };
       }
       case 'erc1155': {
         const amount = request.amount ?? 1n + (step() % 5n);
         const ids = request.batch === true ? SUPPLY_IDS : [request.id ?? SUPPLY_IDS[0]];
-        for (const id of ids) await holdings.erc1155(from, id, amount);
+        for (const id of ids) await holdings.ensureErc1155(from, id, amount);
         const data =
           request.batch === true
             ? callData('Supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
@@ -64,9 +63,9 @@ export function createPlans(world: World, holdings: Holdings) {
   async function swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
     const from = addressOf(who);
     const bought = (amount * 10n ** 12n * 8n) / 10n;
-    await holdings.coins(from);
-    await holdings.erc20('dollar', from, amount);
-    await holdings.erc20('bell', contracts.swap, bought);
+    await holdings.ensureCoins(from);
+    await holdings.ensureErc20('dollar', from, amount);
+    await holdings.ensureErc20('bell', contracts.swap, bought);
     const data = callData('Swap', 'swap', [tokens.dollar.address, amount, tokens.bell.address, bought]);
     return {
       call: { from, to: contracts.swap, data },
@@ -80,19 +79,19 @@ export function createPlans(world: World, holdings: Holdings) {
       throw new RangeError(`A sweep moves 1 to ${MAX_SWEEP} NFTs.`);
     const from = addressOf(request.from);
     const to = addressOf(request.to);
-    await holdings.coins(from);
-    const ids = await holdings.take('keys', from, size);
+    await holdings.ensureCoins(from);
+    const ids = await holdings.takeNfts('keys', from, size);
     return {
       call: { from, to: contracts.mover, data: callData('Mover', 'sweep', [tokens.keys.address, to, ids]) },
       summary: `${name(request.from)} sends ${size} ${tokens.keys.symbol} to ${name(request.to)} in one transaction`,
-      pieces: { token: 'keys', from, to, ids },
+      nfts: { token: 'keys', from, to, ids },
     };
   }
 
   async function twins({ from: party, to, amount = parseUnits('40', 6) }: Parameters<Chain['twins']>[0]) {
     const from = addressOf(party);
-    await holdings.coins(from);
-    await holdings.erc20('dollar', from, amount * 2n);
+    await holdings.ensureCoins(from);
+    await holdings.ensureErc20('dollar', from, amount * 2n);
     const data = callData('Mover', 'twins', [tokens.dollar.address, addressOf(to), amount]);
     return {
       call: { from, to: contracts.mover, data },
@@ -108,8 +107,8 @@ export function createPlans(world: World, holdings: Holdings) {
     ...createSupplyPlans(world, holdings, tools),
     twins,
     /** Records who holds the NFTs afterwards: the receiver, or the sender when the transaction failed. */
-    settle(pieces: Planned['pieces'], owner: Address | undefined): void {
-      if (pieces !== undefined && owner !== undefined) holdings.give(pieces.token, owner, pieces.ids);
+    recordOwner(nfts: Planned['nfts'], owner: Address | undefined): void {
+      if (nfts !== undefined && owner !== undefined) holdings.addNfts(nfts.token, owner, nfts.ids);
     },
     /** Returns another address with the same first and last four hex digits. */
     lookalike(like: Party): Address {

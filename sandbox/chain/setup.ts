@@ -4,6 +4,7 @@ import type { Call, Driver } from './driver.ts';
 import {
   type Address,
   type Chain,
+  type Erc721Name,
   type Party,
   type Token,
   type TokenName,
@@ -16,10 +17,10 @@ export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
   /** The account that deployed it. */
   deployer: Address;
   /** The NFTs of each wallet at the start. */
-  pieces: { token: 'keys' | 'names'; owner: Address; ids: bigint[] }[];
+  nfts: { token: Erc721Name; owner: Address; ids: bigint[] }[];
 }
 
-/** The ids of the ERC-1155 that everybody holds. */
+/** The ids of the ERC-1155 that every wallet holds. */
 export const SUPPLY_IDS = [1n, 2n, 3n] as const;
 
 /** Returns an id of the names collection, far above 2^53. */
@@ -30,7 +31,7 @@ export function nameId(number: number): bigint {
   );
 }
 
-const PIECE_COUNT = { keys: 12, names: 3 } as const;
+const NFT_COUNT = { keys: 12, names: 3 } as const;
 
 const DESCRIPTIONS: Record<TokenName, Omit<Token, 'address'> & { contract: ContractName }> = {
   dollar: { contract: 'Coin', type: 'ERC-20', name: 'Harbor Dollar', symbol: 'HUSD', decimals: 6 },
@@ -55,7 +56,7 @@ export function nameOf({ wallets }: Pick<World, 'wallets'>, party: Party): strin
   return wallet?.[0] ?? `${party.slice(0, 6)}…${party.slice(-4)}`;
 }
 
-/** Shortens ids above 12 digits to their first and last four. */
+/** Shortens an id of more than 12 digits to its first and last four. */
 export function shortId(id: bigint): string {
   const text = id.toString();
   return text.length > 12 ? `${text.slice(0, 4)}…${text.slice(-4)}` : text;
@@ -83,7 +84,7 @@ export async function setUp(driver: Driver): Promise<World> {
     deployData('Mover', []),
   ])) as [Address, Address, Address];
   const names = Object.keys(DESCRIPTIONS) as TokenName[];
-  const addresses = await deploy(names.map((name) => birth(name, [swap, mover])));
+  const addresses = await deploy(names.map((name) => deployToken(name, [swap, mover])));
   const tokens = Object.fromEntries(
     names.map((name, index) => {
       const { contract: _, ...token } = DESCRIPTIONS[name];
@@ -91,15 +92,15 @@ export async function setUp(driver: Driver): Promise<World> {
     }),
   ) as Record<TokenName, Token>;
 
-  const pieces = WALLET_NAMES.flatMap((wallet, index) =>
+  const nfts = WALLET_NAMES.flatMap((wallet, index) =>
     (['keys', 'names'] as const).map((token) => ({ token, owner: wallets[wallet], ids: firstIds(token, index) })),
   );
-  const world: World = { deployer, wallets, tokens, contracts: { splitter, swap, mover }, pieces };
-  await driver.send(gifts(world));
+  const world: World = { deployer, wallets, tokens, contracts: { splitter, swap, mover }, nfts };
+  await driver.send(firstMints(world));
   return world;
 }
 
-function birth(name: TokenName, trusted: Address[]): Call['data'] {
+function deployToken(name: TokenName, trusted: Address[]): Call['data'] {
   const token = DESCRIPTIONS[name];
   const args: unknown[] = [token.name, token.symbol];
   if (token.contract === 'Coin') args.push(token.decimals);
@@ -107,15 +108,15 @@ function birth(name: TokenName, trusted: Address[]): Call['data'] {
   return deployData(token.contract, args);
 }
 
-function firstIds(token: 'keys' | 'names', wallet: number): bigint[] {
-  return Array.from({ length: PIECE_COUNT[token] }, (_, index) => {
-    const number = wallet * PIECE_COUNT[token] + index + 1;
+function firstIds(token: Erc721Name, wallet: number): bigint[] {
+  return Array.from({ length: NFT_COUNT[token] }, (_, index) => {
+    const number = wallet * NFT_COUNT[token] + index + 1;
     return token === 'keys' ? BigInt(number) : nameId(number);
   });
 }
 
 /** Returns the calls that mint every wallet's first tokens. */
-function gifts({ deployer, wallets, tokens, contracts, pieces }: World): Call[] {
+function firstMints({ deployer, wallets, tokens, contracts, nfts }: World): Call[] {
   const mint = (token: TokenName, functionName: string, args: unknown[]): Call => ({
     from: deployer,
     to: tokens[token].address,
@@ -129,5 +130,5 @@ function gifts({ deployer, wallets, tokens, contracts, pieces }: World): Call[] 
   const supplies = Object.values(wallets).flatMap((owner) =>
     SUPPLY_IDS.map((id) => mint('supplies', 'mint', [owner, id, 1000n])),
   );
-  return [...coins, ...supplies, ...pieces.map(({ token, owner, ids }) => mint(token, 'mintMany', [owner, ids]))];
+  return [...coins, ...supplies, ...nfts.map(({ token, owner, ids }) => mint(token, 'mintMany', [owner, ids]))];
 }

@@ -1,8 +1,11 @@
 import { type Chain, WALLET_NAMES, type WalletName } from './types.ts';
 
+/** How many times longer the pause is once every kind has been sent. */
+const SLOWDOWN = 15;
+
 /**
- * Sends everyday transfers: every `everyMs` one of some kind into or out of Treasury, sometimes a burst. Once every kind
- * was sent, it slows down, because a channel with more than 60 alerts in ten minutes gets digests.
+ * Sends everyday transfers: every `everyMs` a transfer into or out of Treasury, sometimes a burst. Once it has sent every
+ * kind, it slows down, because a channel with more than 60 alerts in ten minutes gets digests.
  *
  * @param options.random a number in [0, 1); default `Math.random`.
  * @param options.onError called when an action fails. The next one follows anyway.
@@ -20,7 +23,7 @@ export function startTraffic(
   const step = async () => {
     running = act(chain, turn++, random).catch((error: unknown) => onError?.(error));
     await running;
-    if (!stopped) timer = setTimeout(() => void step(), turn < acts.length ? everyMs : everyMs * SLOWER);
+    if (!stopped) timer = setTimeout(() => void step(), turn < acts.length ? everyMs : everyMs * SLOWDOWN);
   };
   void step();
   return async () => {
@@ -29,8 +32,6 @@ export function startTraffic(
     await running;
   };
 }
-
-const SLOWER = 15;
 
 /** The first turns send every kind once. Later turns mix them. */
 const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [

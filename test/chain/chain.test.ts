@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
+import { type Chain, type Mined, startChain, startTraffic, WALLET_NAMES } from '../../sandbox/chain/index.ts';
 import { innerTransfers, outerTransfers, readBlock, readLogs } from '../../services/chain/block.ts';
 import type { Node } from '../../services/chain/node.ts';
 import { connect } from '../../services/chain/nodes.ts';
@@ -201,8 +201,8 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
   });
 
   it('runs simultaneous actions without conflicts', async () => {
-    const all = await Promise.all(walletNames.map((from) => chain.transfer({ kind: 'erc721', from, to: 'Treasury' })));
-    expect(new Set(all.map(({ hash }) => hash)).size).toBe(walletNames.length);
+    const all = await Promise.all(WALLET_NAMES.map((from) => chain.transfer({ kind: 'erc721', from, to: 'Treasury' })));
+    expect(new Set(all.map(({ hash }) => hash)).size).toBe(WALLET_NAMES.length);
   });
 
   it('returns the same blocks and transactions from every method', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.30;
 
-/// An ERC-20 for the sandbox: anyone may mint, and contracts named at birth may move anyone's coins.
+/// An ERC-20 for the sandbox: anyone may mint, and contracts named in the constructor may move anyone's coins.
 contract Coin {
     string public name;
     string public symbol;

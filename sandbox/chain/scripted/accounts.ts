@@ -21,7 +21,7 @@ export function createAccounts(state: State) {
     take,
     setCoins(address: Address, wei: bigint): void {
       state.set(`coins.${getAddress(address)}`, wei);
-      state.keep();
+      state.commit();
     },
     /** Returns the number of the account's next transaction and counts that. */
     nextNonce(from: Address): bigint {

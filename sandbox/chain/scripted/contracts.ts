@@ -25,11 +25,11 @@ type Contract = Record<string, (frame: Frame, args: never) => unknown>;
 /** A reverted call. The message is the contract's own. */
 export class Reverted extends Error {}
 
-/** The contracts of `../contracts/*.sol` in TypeScript, line by line. One test suite runs on both. */
+/** The contracts of `../contracts/*.sol` in TypeScript. One test suite runs on both. */
 const behaviors: Record<ContractName, Contract> = {
   Coin: {
-    birth: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
-      named(frame, name, symbol, trusted);
+    construct: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
+      initialize(frame, name, symbol, trusted);
       frame.state.set(`${frame.self}.decimals`, BigInt(decimals));
     },
     name: (frame) => frame.state.text(`${frame.self}.name`),
@@ -54,16 +54,17 @@ const behaviors: Record<ContractName, Contract> = {
     },
   },
   Collectible: {
-    birth: (frame, [name, symbol, trusted]: [string, string, Address[]]) => named(frame, name, symbol, trusted),
+    construct: (frame, [name, symbol, trusted]: [string, string, Address[]]) =>
+      initialize(frame, name, symbol, trusted),
     name: (frame) => frame.state.text(`${frame.self}.name`),
     symbol: (frame) => frame.state.text(`${frame.self}.symbol`),
     totalSupply: (frame) => frame.state.number(`${frame.self}.supply`),
     balanceOf: (frame, [owner]: [Address]) => frame.state.number(balance(frame, owner)),
     ownerOf: (frame, [tokenId]: [bigint]) => ownerOf(frame, tokenId),
     supportsInterface: (_frame, [id]: [string]) => ['0x01ffc9a7', '0x80ac58cd', '0x5b5e139f'].includes(id),
-    mint: (frame, [to, tokenId]: [Address, bigint]) => mintPiece(frame, to, tokenId),
+    mint: (frame, [to, tokenId]: [Address, bigint]) => mintNft(frame, to, tokenId),
     mintMany: (frame, [to, tokenIds]: [Address, bigint[]]) => {
-      for (const tokenId of tokenIds) mintPiece(frame, to, tokenId);
+      for (const tokenId of tokenIds) mintNft(frame, to, tokenId);
     },
     burn: (frame, [tokenId]: [bigint]) => {
       if (ownerOf(frame, tokenId) !== frame.sender) throw new Reverted('not yours');
@@ -82,7 +83,7 @@ const behaviors: Record<ContractName, Contract> = {
     },
   },
   Supplies: {
-    birth: (frame, [name, symbol]: [string, string]) => named(frame, name, symbol, []),
+    construct: (frame, [name, symbol]: [string, string]) => initialize(frame, name, symbol, []),
     name: (frame) => frame.state.text(`${frame.self}.name`),
     symbol: (frame) => frame.state.text(`${frame.self}.symbol`),
     supportsInterface: (_frame, [id]: [string]) => ['0x01ffc9a7', '0xd9b67a26'].includes(id),
@@ -126,11 +127,11 @@ const behaviors: Record<ContractName, Contract> = {
   },
 };
 
-/** Runs a contract's function. `birth` is its constructor. */
+/** Runs a contract's function, or its constructor as `construct`, which it may lack. */
 export function run(contract: ContractName, functionName: string, frame: Frame, args: Args): unknown {
   const behavior = Object.hasOwn(behaviors[contract], functionName) ? behaviors[contract][functionName] : undefined;
   if (behavior === undefined) {
-    if (functionName === 'birth') return undefined;
+    if (functionName === 'construct') return undefined;
     throw new Reverted(`no function ${functionName}`);
   }
   return behavior(frame, args as never);
@@ -145,7 +146,7 @@ function add(frame: Frame, key: string, by: bigint): void {
   frame.state.set(key, sum);
 }
 
-function named(frame: Frame, name: string, symbol: string, trusted: readonly Address[]): void {
+function initialize(frame: Frame, name: string, symbol: string, trusted: readonly Address[]): void {
   frame.state.set(`${frame.self}.name`, name);
   frame.state.set(`${frame.self}.symbol`, symbol);
   for (const address of trusted) frame.state.set(`${frame.self}.trusted.${address}`, 1n);
@@ -167,7 +168,7 @@ function ownerOf(frame: Frame, tokenId: bigint): string {
   return frame.state.text(`${frame.self}.owner.${tokenId}`) || zeroAddress;
 }
 
-function mintPiece(frame: Frame, to: Address, tokenId: bigint): void {
+function mintNft(frame: Frame, to: Address, tokenId: bigint): void {
   if (ownerOf(frame, tokenId) !== zeroAddress) throw new Reverted('exists');
   add(frame, `${frame.self}.supply`, 1n);
   add(frame, balance(frame, to), 1n);

@@ -4,7 +4,7 @@ import type { Driver } from '../driver.ts';
 import type { Address } from '../types.ts';
 import { Reverted } from './contracts.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import { answer, RpcError } from './rpc.ts';
+import { callMethod, RpcError } from './rpc.ts';
 
 interface Request {
   id?: unknown;
@@ -46,7 +46,7 @@ function accountOf(index: number): Address {
 function respond(ledger: Ledger, { id = null, method, params }: Request): unknown {
   const frame = { jsonrpc: '2.0', id };
   try {
-    return { ...frame, result: answer(ledger, String(method), Array.isArray(params) ? params : []) };
+    return { ...frame, result: callMethod(ledger, String(method), Array.isArray(params) ? params : []) };
   } catch (error) {
     if (error instanceof RpcError) return { ...frame, error: { code: error.code, message: error.message } };
     if (error instanceof Reverted) return { ...frame, error: { code: 3, message: error.message } };

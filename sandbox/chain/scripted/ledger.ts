@@ -30,24 +30,18 @@ export function createLedger(now: () => number) {
 
   /** Returns the deployed code. Only its presence matters here. */
   function code(address: Address): Hex {
-    return machine.hasCode(address) ? '0x00' : '0x';
+    return machine.contractAt(address) ? '0x00' : '0x';
   }
 
   /** Mines all calls in one block. @throws {@link Reverted} and mines none. */
   function mine(calls: readonly Call[]): Receipt[] {
-    const born: Address[] = [];
     try {
-      const transactions = calls.map((call) => {
-        const transaction = machine.execute(call);
-        if (transaction.created !== null) born.push(transaction.created);
-        return transaction;
-      });
-      state.keep();
+      const transactions = calls.map((call) => machine.execute(call));
+      state.commit();
       const block = seal(transactions);
       return transactions.map(({ hash, created }) => ({ hash, created, blockNumber: block.number }));
     } catch (error) {
-      state.drop();
-      born.forEach(machine.undeploy);
+      state.rollBack();
       throw error;
     }
   }
@@ -57,7 +51,7 @@ export function createLedger(now: () => number) {
     try {
       return machine.call(to, data);
     } finally {
-      state.drop();
+      state.rollBack();
     }
   }
 

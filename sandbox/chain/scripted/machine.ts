@@ -35,8 +35,14 @@ export interface Trace {
   path: number[];
 }
 
+/** What a transaction leaves behind, in order. */
+interface Trail {
+  logs: Log[];
+  traces: Trace[];
+}
+
 /** A mined transaction. */
-export interface Transaction {
+export interface Transaction extends Trail {
   hash: Hash;
   from: Address;
   to: Address | null;
@@ -45,8 +51,6 @@ export interface Transaction {
   input: Hex;
   nonce: bigint;
   gasUsed: bigint;
-  logs: Log[];
-  traces: Trace[];
 }
 
 /** Wei per unit of gas. */
@@ -54,11 +58,15 @@ export const GAS_PRICE = 1_500_000_000n;
 
 /**
  * Creates what executes transactions on a state. `salt` makes its hashes differ from those of another chain. After an
- * error the caller drops the changes of the state.
+ * error the caller rolls the state back.
  */
 export function createMachine(state: State, salt: string) {
   const accounts = createAccounts(state);
-  const contracts = new Map<Address, ContractName>();
+
+  /** Returns which contract is deployed at an address. */
+  function contractAt(address: Address): ContractName | undefined {
+    return (state.text(`contract.${getAddress(address)}`) || undefined) as ContractName | undefined;
+  }
 
   /** @throws {@link Reverted} */
   function execute(call: Call): Transaction {
@@ -68,24 +76,23 @@ export function createMachine(state: State, salt: string) {
     const hash = keccak256(toBytes(`${salt} transaction ${from} ${nonce}`));
     const created = call.to === undefined ? getAddress(`0x${hash.slice(-40)}`) : null;
     const self = created ?? getAddress(call.to ?? zeroAddress);
-    const logs: Log[] = [];
-    const traces: Trace[] = [];
+    const top: Trace = { from, to: self, value, path: [] };
+    const trail: Trail = { logs: [], traces: [top] };
     accounts.pay(from, self, value);
-    traces.push({ from, to: self, value, path: [] });
-    const top = frame(self, from, value, [], logs, traces);
     if (created !== null) {
       const contract = CONTRACT_NAMES.find((name) => input.startsWith(bytecodeOf(name)));
       if (contract === undefined) throw new Reverted('only the contracts of the sandbox can be deployed');
-      contracts.set(self, contract);
+      state.set(`contract.${self}`, contract);
       const { args } = decodeDeployData({ abi: abiOf(contract), bytecode: bytecodeOf(contract), data: input });
-      run(contract, 'birth', top, (args ?? []) as readonly unknown[]);
+      run(contract, 'construct', frame(top, trail), (args ?? []) as readonly unknown[]);
     } else {
-      const contract = contracts.get(self);
+      const contract = contractAt(self);
       if (contract !== undefined) {
         const { functionName, args } = decode(contract, input);
-        run(contract, functionName, top, args);
+        run(contract, functionName, frame(top, trail), args);
       }
     }
+    const { logs, traces } = trail;
     const gasUsed = 21_000n + BigInt(logs.length) * 24_000n + BigInt(traces.length - 1) * 9_000n + BigInt(size(input));
     accounts.take(from, gasUsed * GAS_PRICE);
     return { hash, from, to: created === null ? self : null, created, value, input, nonce, gasUsed, logs, traces };
@@ -94,43 +101,41 @@ export function createMachine(state: State, salt: string) {
   /** Returns the result of a call. @throws {@link Reverted} */
   function call(to: Address, data: Hex): Hex {
     const self = getAddress(to);
-    const contract = contracts.get(self);
+    const contract = contractAt(self);
     if (contract === undefined) return '0x';
     const { functionName, args } = decode(contract, data);
-    const result = run(contract, functionName, frame(self, zeroAddress, 0n, [], [], []), args);
+    const reading: Trace = { from: zeroAddress, to: self, value: 0n, path: [] };
+    const result = run(contract, functionName, frame(reading, { logs: [], traces: [] }), args);
     return encodeFunctionResult({ abi: abiOf(contract), functionName, result });
   }
 
-  function frame(self: Address, sender: Address, value: bigint, path: number[], logs: Log[], traces: Trace[]): Frame {
+  /** Returns what a contract sees and does while it runs this call. */
+  function frame({ from: sender, to: self, value, path }: Trace, trail: Trail): Frame {
     let calls = 0;
+    const addTrace = (to: Address, wei: bigint): Trace => {
+      const inner: Trace = { from: self, to: getAddress(to), value: wei, path: [...path, calls++] };
+      trail.traces.push(inner);
+      return inner;
+    };
     return {
       state,
       self,
       sender,
       value,
-      log: (event, args) => logs.push(logOf(self, contracts.get(self)!, event, args)),
+      log: (event, args) => trail.logs.push(logOf(self, contractAt(self)!, event, args)),
       pay(to, wei) {
         accounts.pay(self, getAddress(to), wei);
-        traces.push({ from: self, to: getAddress(to), value: wei, path: [...path, calls++] });
+        addTrace(to, wei);
       },
-      call: (to, functionName, args) => {
-        const inner = [...path, calls++];
-        const contract = contracts.get(getAddress(to));
+      call(to, functionName, args) {
+        const contract = contractAt(to);
         if (contract === undefined) throw new Reverted(`no contract at ${to}`);
-        traces.push({ from: self, to: getAddress(to), value: 0n, path: inner });
-        run(contract, functionName, frame(getAddress(to), self, 0n, inner, logs, traces), args);
+        run(contract, functionName, frame(addTrace(to, 0n), trail), args);
       },
     };
   }
 
-  return {
-    accounts,
-    execute,
-    call,
-    hasCode: (address: Address): boolean => contracts.has(getAddress(address)),
-    /** Undoes a deployment. */
-    undeploy: (address: Address): void => void contracts.delete(address),
-  };
+  return { accounts, contractAt, execute, call };
 }
 
 function logOf(address: Address, contract: ContractName, eventName: string, args: Record<string, unknown>): Log {

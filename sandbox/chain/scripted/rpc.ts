@@ -23,8 +23,8 @@ interface Filter {
   topics?: (null | Hex | Hex[])[];
 }
 
-/** Returns the result of one JSON-RPC method, like a node would. @throws {@link RpcError} */
-export function answer(ledger: Ledger, method: string, params: Params): unknown {
+/** Returns the result of a JSON-RPC method in the form that a node returns. @throws {@link RpcError} */
+export function callMethod(ledger: Ledger, method: string, params: Params): unknown {
   switch (method) {
     case 'web3_clientVersion':
       return 'scripted/1';

@@ -23,13 +23,13 @@ export function createState() {
     values.set(key, value);
   }
 
-  /** Makes everything since the last keep or drop final. */
-  function keep(): void {
+  /** Makes the changes since the last commit or rollback final. */
+  function commit(): void {
     undo = [];
   }
 
-  /** Undoes everything since the last keep or drop. */
-  function drop(): void {
+  /** Undoes the changes since the last commit or rollback. */
+  function rollBack(): void {
     for (const [key, before] of undo.reverse()) {
       if (before === undefined) values.delete(key);
       else values.set(key, before);
@@ -37,5 +37,5 @@ export function createState() {
     undo = [];
   }
 
-  return { number, text, set, keep, drop };
+  return { number, text, set, commit, rollBack };
 }
