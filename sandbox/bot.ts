@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { BotState } from './page/protocol.ts';
 
 /** How long the bot may take to stop before it is killed. */
-const PATIENCE_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 const LINES_KEPT = 40;
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -24,7 +24,7 @@ export interface Bot {
 }
 
 /**
- * Prepares the bot with this environment only. `start` runs it.
+ * Prepares the bot's process with exactly this environment. `start` runs it.
  *
  * @param options.onChange called whenever the state changes.
  * @param options.onLine called with each line of its log.
@@ -38,21 +38,21 @@ export function superviseBot(options: {
 }): Bot {
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
   let child: ChildProcess | undefined;
-  let asked = false;
+  let isEnding = false;
   let log: string[] = [];
 
-  const become = (change: Partial<BotState>): void => {
+  const update = (change: Partial<BotState>): void => {
     state = { ...state, since: Date.now(), ...change };
     options.onChange();
   };
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const ending = child;
     if (ending === undefined) return;
-    asked = true;
+    isEnding = true;
     const gone = once(ending, 'exit');
-    if (signal === 'SIGTERM') become({ state: 'stopping' });
+    if (signal === 'SIGTERM') update({ state: 'stopping' });
     signalGroup(ending, signal);
-    const timer = setTimeout(() => signalGroup(ending, 'SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => signalGroup(ending, 'SIGKILL'), STOP_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);
   };
@@ -73,7 +73,7 @@ export function superviseBot(options: {
         detached: true,
       });
       child = started;
-      asked = false;
+      isEnding = false;
       for (const stream of [started.stdout, started.stderr])
         createInterface({ input: stream }).on('line', (line) => {
           options.onLine(line);
@@ -82,14 +82,14 @@ export function superviseBot(options: {
       started.stdin.on('error', () => undefined);
       started.once('exit', (code, signal) => {
         child = undefined;
-        become({
+        update({
           state: 'stopped',
           pid: null,
           note: signal ? `It was stopped by ${signal}.` : `It exited with code ${code}.`,
         });
-        if (!asked) options.onCrash(bot);
+        if (!isEnding) options.onCrash(bot);
       });
-      become({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });
+      update({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });
     },
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),

@@ -1,20 +1,12 @@
 /** A real browser, for the page's tests and pictures. */
-import { accessSync, constants } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Returns the path of an installed Chromium, or null. */
 export function findChromium(): string | null {
-  const found = PLACES.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  return found ?? null;
+  return PATHS.find((path) => existsSync(path)) ?? null;
 }
 
 /** Starts Chromium headless and without its own network requests. */

@@ -1,4 +1,4 @@
-/** Follows every transaction from its block, through the deliveries, to the messages that report it. */
+/** Follows every transaction from its block through its deliveries to the messages that report it. */
 import type { DeliveryProgress } from '../services/notification/types.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
@@ -6,7 +6,7 @@ import { componentsIn } from './discord/message-rules.ts';
 import type { Delivery, Journey } from './page/protocol.ts';
 import type { Routed } from './routed.ts';
 
-const KEPT = 300;
+const JOURNEYS_KEPT = 300;
 const SUMMARIES_KEPT = 5_000;
 const ATTEMPTS_KEPT = 10;
 const SECOND = 1_000;
@@ -18,12 +18,12 @@ const HASH = /0x[0-9a-f]{64}/g;
 export interface Journeys {
   /** Oldest first. */
   list(): Journey[];
-  mined(mined: Mined): void;
-  progress(progress: DeliveryProgress): void;
+  recordMined(mined: Mined): void;
+  recordProgress(progress: DeliveryProgress): void;
   /** Records which transactions an alert reports. Replies to commands are not alerts. */
-  discord(event: ControlEvent, botId: string): void;
+  recordMessage(event: ControlEvent, botId: string): void;
   /** Records what the bot decided about a delivery. */
-  routed(routed: Routed): void;
+  recordRouted(routed: Routed): void;
   close(): void;
 }
 
@@ -42,12 +42,12 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
     const summary = summaries.get(key) ?? null;
     const journey = { txHash: key, summary, blockNumber, minedAt: at, deliveries: [], routed: null, posted: [] };
     all.set(key, journey);
-    if (all.size > KEPT) all.delete(all.keys().next().value!);
+    if (all.size > JOURNEYS_KEPT) all.delete(all.keys().next().value!);
     return journey;
   }
 
   /** A digest names its period and few hashes: it reports everything stored in that period and not posted yet. */
-  function digest({ id: messageId, channelId, message }: MessageState): void {
+  function recordDigest({ id: messageId, channelId, message }: MessageState): void {
     const found = message.embeds.find(({ title }) => title?.startsWith('🗂️'));
     const times = [...(found?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * SECOND);
     const first = times[0];
@@ -64,14 +64,14 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
 
   return {
     list,
-    mined({ hash, blockNumber, summary }) {
+    recordMined({ hash, blockNumber, summary }) {
       summaries.set(hash.toLowerCase(), summary);
       if (summaries.size > SUMMARIES_KEPT) summaries.delete(summaries.keys().next().value!);
       const journey = journeyOf(hash, blockNumber, Date.now());
       journey.summary = summary;
       changes.add(journey);
     },
-    progress(progress) {
+    recordProgress(progress) {
       const { txHash, blockNumber, deliveryId, at } = progress;
       const journey = journeyOf(txHash, blockNumber, at);
       let delivery = journey.deliveries.find(({ id }) => id === deliveryId);
@@ -82,11 +82,11 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
       advance(delivery, progress);
       changes.add(journey);
     },
-    discord(event, botId) {
+    recordMessage(event, botId) {
       if (event.type !== 'message') return;
       const { message } = event;
       if (message.message.author.id !== botId || message.message.interaction_metadata) return;
-      digest(message);
+      recordDigest(message);
       for (const [hash, alerts] of alertsPerHash(message)) {
         const journey = all.get(hash);
         if (journey === undefined) continue;
@@ -97,7 +97,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
         changes.add(journey);
       }
     },
-    routed({ txHash, at, hidden }) {
+    recordRouted({ txHash, at, hidden }) {
       const journey = all.get(txHash.toLowerCase());
       if (journey === undefined) return;
       const before = journey.routed;
@@ -112,7 +112,7 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
   };
 }
 
-/** Collects what changes, and reports it together. */
+/** Collects changed journeys for a moment and reports them together. */
 function collectChanges(report: (changed: ReadonlySet<Journey>) => void) {
   let changed = new Set<Journey>();
   let timer: NodeJS.Timeout | undefined;

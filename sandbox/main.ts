@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 }
 
 main().catch(async (error: unknown) => {
-  // A part that a stop interrupts fails, too, sometimes just before the signal arrives: not worth reporting.
+  // Ctrl-C also interrupts parts that are starting. Their errors say nothing new. Some come just before the signal.
   await new Promise(setImmediate);
   if (error instanceof Abandoned || stopping !== undefined) return stop(0);
   console.error(error instanceof Error ? error.message : String(error));

@@ -11,11 +11,11 @@ import { freePorts } from './ports.ts';
 
 const USER = 'ledgerbell';
 const START_MS = 30_000;
-const LOOK_MS = 50;
-/** Stops the server when this process ends, however it ends: then nothing holds the standard input open. */
+const POLL_MS = 50;
+/** Stops the server when its standard input closes, which happens however this process ends. */
 const LEASH = '"$@" & cat > /dev/null; kill -INT $!; wait';
 
-/** Where Debian's package keeps the newest version's programs; null: there is none. */
+/** Returns the folder of the newest version's programs from Debian's package, or null if there is none. */
 export function postgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
@@ -23,7 +23,7 @@ export function postgresPrograms(): string | null {
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/** The start of a command that runs a program of Postgres, which refuses to run as root. */
+/** Returns the words before a command that runs a program of Postgres, which refuses to run as root. */
 export const asPostgresUser = (): string[] => (process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : []);
 
 /** A running server with one empty database. */
@@ -80,7 +80,7 @@ export async function startPostgres(): Promise<Postgres> {
 
 /** Waits until the server accepts connections; returns its version, or null when it takes too long. */
 async function firstResponse(url: string): Promise<string | null> {
-  for (const until = Date.now() + START_MS; Date.now() < until; await wait(LOOK_MS)) {
+  for (const until = Date.now() + START_MS; Date.now() < until; await wait(POLL_MS)) {
     const client = new pg.Client(url);
     client.on('error', () => undefined);
     try {

@@ -1,4 +1,4 @@
-/** Reads from the bot's log what it decided about each transaction. */
+/** Reads the bot's decisions about transactions from its log. */
 import { z } from 'zod';
 
 /** The bot's decision about one delivery. */

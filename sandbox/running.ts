@@ -1,11 +1,11 @@
 /** The sandbox as the page sees it: one world that changes, and the actions that change it. */
 import type { Services } from '../services/start.ts';
-import { perform } from './acts.ts';
-import type { Bot } from './bot.ts';
+import { perform } from './actions.ts';
+import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startTraffic } from './chain/index.ts';
 import type { Discord } from './discord/index.ts';
 import { createJourneys } from './journeys.ts';
-import type { Act, Journey, WorldState } from './page/protocol.ts';
+import type { Journey, PageAction, WorldState } from './page/protocol.ts';
 import { routedIn } from './routed.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -21,35 +21,49 @@ export interface Sandbox {
   readonly world: WorldState;
   readonly journeys: Journey[];
   /** Performs an action of the page and returns a sentence about the result. @throws {@link CannotDo} */
-  act(act: Act): Promise<string>;
+  act(action: PageAction): Promise<string>;
   /** Calls the listener with what changed outside Discord. Returns a function that stops that. */
   on(listener: (news: News) => void): () => void;
 }
 
-/** A sandbox whose bot is set once it can be started. */
+/** A sandbox whose bot is yet to be started. */
 export interface RunningSandbox extends Sandbox {
-  bot: Bot | undefined;
-  /** Reports the world to all listeners. */
-  changed(): void;
-  /** Takes a line of the bot's log. */
-  logged(line: string): void;
+  readonly bot: Bot;
+  /** Stops the bot and everyday transfers. */
   close(): Promise<void>;
 }
 
-/** Connects the parts. */
+/**
+ * Connects the parts, and prepares the bot.
+ *
+ * @param parts.environment the bot's environment.
+ * @param parts.onCrash called when the bot exits without being asked to.
+ */
 export function runSandbox(parts: {
   chain: Chain;
   discord: Discord;
   services: Services;
   webhook: Webhook;
+  environment: Record<string, string>;
+  onCrash: (bot: Bot) => void;
 }): RunningSandbox {
-  const { chain, discord, services, webhook } = parts;
+  const { chain, discord, services, webhook, environment, onCrash } = parts;
   const notification = services.notification!;
   const listeners = new Set<(news: News) => void>();
   const report = (news: News): void => {
     for (const listener of listeners) listener(news);
   };
+  const reportWorld = (): void => report({ world: sandbox.world });
   const journeys = createJourneys((changed) => report({ journeys: changed }));
+  const bot = superviseBot({
+    environment,
+    onChange: reportWorld,
+    onLine(line) {
+      const routed = routedIn(line);
+      if (routed) journeys.recordRouted(routed);
+    },
+    onCrash,
+  });
   let watched: string[] = [];
   let stopTraffic: (() => Promise<void>) | undefined;
 
@@ -59,25 +73,25 @@ export function runSandbox(parts: {
     stopTraffic = on ? startTraffic(chain, { everyMs: TRAFFIC_MS }) : undefined;
     await stop?.();
   };
-  /** The bot changes the webhook's addresses, too, so they are read again and again. */
+  /** The bot changes the webhook's addresses, too, so they are polled. */
   const readWatched = async (): Promise<void> => {
     const addresses = await webhook.addresses().catch(() => watched);
     if (addresses.join() === watched.join()) return;
     watched = addresses;
-    sandbox.changed();
+    reportWorld();
   };
   const poll = setInterval(() => void readWatched(), WATCHED_POLL_MS);
   const stack = new DisposableStack();
   stack.defer(() => listeners.clear());
   stack.defer(() => journeys.close());
   stack.defer(() => clearInterval(poll));
-  stack.defer(chain.onMined((mined) => journeys.mined(mined)));
-  stack.defer(notification.onProgress((progress) => journeys.progress(progress)));
-  stack.defer(discord.on((event) => journeys.discord(event, discord.botId)));
+  stack.defer(chain.onMined((mined) => journeys.recordMined(mined)));
+  stack.defer(notification.onProgress((progress) => journeys.recordProgress(progress)));
+  stack.defer(discord.on((event) => journeys.recordMessage(event, discord.botId)));
 
   const sandbox: RunningSandbox = {
     discord,
-    bot: undefined,
+    bot,
     get journeys() {
       return journeys.list();
     },
@@ -89,29 +103,25 @@ export function runSandbox(parts: {
         tokens: { ...tokens },
         watched,
         notification: notification.faults(),
-        bot: sandbox.bot?.state ?? { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null },
+        bot: bot.state,
         traffic: stopTraffic !== undefined,
         explorerUrl: services.explorerUrl,
       };
     },
-    async act(act) {
+    async act(action) {
       try {
-        return await perform({ chain, notification, webhook, bot: sandbox.bot!, setTraffic }, act);
+        return await perform({ chain, notification, webhook, bot, setTraffic }, action);
       } finally {
         await readWatched();
-        sandbox.changed();
+        reportWorld();
       }
     },
     on(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    changed: () => report({ world: sandbox.world }),
-    logged(line) {
-      const routed = routedIn(line);
-      if (routed) journeys.routed(routed);
-    },
     async close() {
+      await bot.stop();
       stack.dispose();
       await setTraffic(false);
     },

@@ -49,25 +49,25 @@ async function worldOf(url: string): Promise<Extract<PageEvent, { type: 'hello' 
   throw new Error('The page’s events ended before the first one');
 }
 
-/** Uses a command as Ada in #general, and returns the bot's final reply. */
-async function interact(url: string, name: string, options: Record<string, OptionInput>): Promise<InteractionState> {
-  const request: InteractionRequest = {
-    kind: 'command',
-    name,
-    options,
-    userId: seed.ada,
-    channelId: seed.harbor.general,
-  };
-  const response = await fetch(`${url}/_control/interactions?wait=final`, {
+/** Sends JSON to the page's server. @throws with its response when that is an error. */
+export async function post(url: string, body: object): Promise<unknown> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(request),
+    body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as InteractionState;
+  return response.json();
 }
 
-/** Draws the message with this ID, once it is on the page and no longer "thinking". */
+/** Uses a command as Ada in #general, and returns the bot's final reply. */
+async function interact(url: string, name: string, options: Record<string, OptionInput>): Promise<InteractionState> {
+  const who = { userId: seed.ada, channelId: seed.harbor.general };
+  const request: InteractionRequest = { kind: 'command', name, options, ...who };
+  return (await post(`${url}/_control/interactions?wait=final`, request)) as InteractionState;
+}
+
+/** Draws the bot's reply once it is on the page and no longer says "thinking…". */
 async function saveReply(page: Page, { reply, name, failure }: InteractionState, path: string): Promise<void> {
   if (!reply) throw new Error(`/${name} got no reply: ${failure}`);
   const message = page.locator(`[data-message="${reply.id}"]`);
@@ -80,7 +80,7 @@ async function saveReply(page: Page, { reply, name, failure }: InteractionState,
 const csvOf = ({ Market, dollar }: Record<string, string>): string =>
   `type,address,channel,label,minimum\r\nsubscription,${Market},#alerts,Market,100\r\nsubscription,${dollar},#alerts,Dollar,5000\r\n`;
 
-/** Draws every picture into `folder`, on a page that shows #general as Ada. Some transfers were posted before. */
+/** Draws every picture into `folder`, on a page that shows #general as Ada. At least one transfer must have been posted. */
 export async function drawReplies(page: Page, url: string, folder: string): Promise<void> {
   const { world, journeys } = await worldOf(url);
   await page.setViewportSize(SIZE);

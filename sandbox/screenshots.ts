@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeFolder } from '../src/domain/folder.ts';
 import { findChromium, launchChromium } from './browser.ts';
-import { drawReplies } from './screenshot-replies.ts';
+import type { FaultRule } from './discord/control.ts';
+import type { PageAction } from './page/protocol.ts';
+import { drawReplies, post } from './screenshot-replies.ts';
 
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const DESKTOP = { width: 1280, height: 800 };
@@ -49,14 +51,7 @@ async function use(page: Page, command: string): Promise<void> {
   await page.locator('.thinking').waitFor({ state: 'detached' });
 }
 
-async function act(url: string, action: object): Promise<void> {
-  const response = await fetch(`${url}/_sandbox/act`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(action),
-  });
-  if (!response.ok) throw new Error(await response.text());
-}
+const act = (url: string, action: PageAction): Promise<unknown> => post(`${url}/_sandbox/act`, action);
 
 const goTo = (page: Page, channel: string): Promise<void> =>
   page.locator('.channels li button', { hasText: channel }).first().click();
@@ -78,7 +73,7 @@ async function stage(url: string): Promise<void> {
 
 /** Sends the rarer kinds one after another, and waits for each alert by its title. */
 async function stageRest(page: Page, url: string): Promise<void> {
-  const rest: [action: object, title: string][] = [
+  const rest: [action: PageAction, title: string][] = [
     [{ do: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
     [{ do: 'lookalike', like: 'Payroll', to: 'Treasury' }, 'Look-alike address!'],
     [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, '−5 × '],
@@ -105,12 +100,13 @@ async function saveWhole(page: Page, name: string): Promise<void> {
 
 /** Sends 100 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
 async function backlog(url: string): Promise<void> {
-  const fault = { kind: 'rate-limit', retryAfterMs: 8_000 };
-  await fetch(`${url}/_control/faults`, {
+  const rule: FaultRule = {
+    fault: { kind: 'rate-limit', retryAfterMs: 8_000 },
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ fault, method: 'POST', path: '/channels/:channel/messages', times: 1 }),
-  });
+    path: '/channels/:channel/messages',
+    times: 1,
+  };
+  await post(`${url}/_control/faults`, rule);
   await act(url, { do: 'burst', count: 100 });
 }
 
@@ -160,23 +156,23 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await save(page, 'digest');
 }
 
-/** Starts a sandbox. Returns its address and a function that stops it. */
-async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
+/** Starts a sandbox, which stops with the stack. Returns its address. */
+async function start(stack: AsyncDisposableStack): Promise<string> {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const child = spawn(process.execPath, [main], {
     env: { ...process.env, SANDBOX_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const stop = async (): Promise<void> => {
+  stack.defer(async () => {
     if (child.exitCode !== null) return;
     child.kill('SIGTERM');
     await once(child, 'exit');
-  };
+  });
   let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     output += chunk as string;
     const url = /browser:\s+(http:\S+)/.exec(output)?.[1];
-    if (url !== undefined) return { url, stop };
+    if (url !== undefined) return url;
   }
   throw new Error(`The sandbox did not start. Its output:\n${output}`);
 }
@@ -184,12 +180,8 @@ async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
 const chromium = findChromium();
 if (chromium === null) throw new Error('The pictures need Chromium: apt-get install chromium fonts-noto-color-emoji');
 makeFolder(FOLDER);
-const sandbox = await start();
-const browser = await launchChromium(chromium);
-try {
-  await draw(browser, sandbox.url);
-  console.log(`The pictures are in ${FOLDER}`);
-} finally {
-  await browser.close();
-  await sandbox.stop();
-}
+await using stack = new AsyncDisposableStack();
+const url = await start(stack);
+const browser = stack.use(await launchChromium(chromium));
+await draw(browser, url);
+console.log(`The pictures are in ${FOLDER}`);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project } from '../services/notification/types.ts';
 import { type Services, startServices } from '../services/start.ts';
-import { type Bot, superviseBot } from './bot.ts';
+import type { Bot } from './bot.ts';
 import { type Chain, startChain } from './chain/index.ts';
 import { writeDirectory } from './directory.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
@@ -23,9 +23,9 @@ const BOT_READY_MS = 90_000;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
-/** Follows the start. */
+/** Where a start registers its parts and prints its progress. */
 export interface Progress {
-  /** Gets each part that has started. The start is abandoned once this is disposed. */
+  /** Gets each part that has started. Disposing it abandons the start. */
   parts: AsyncDisposableStack;
   /** Prints a line about a part. */
   print(line: string): void;
@@ -70,8 +70,6 @@ export async function startSandbox({ parts, print }: Progress, { postgres = fals
     `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
   );
   await webhook.add(firstWatched(chain));
-  const sandbox = runSandbox({ chain, discord, services, webhook });
-  await started(sandbox, (part) => part.close());
   const environment = botEnvironment({
     discord,
     services,
@@ -82,13 +80,10 @@ export async function startSandbox({ parts, print }: Progress, { postgres = fals
   });
   const onCrash = ({ state, log }: Bot): void =>
     print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
-  const bot = await started(
-    superviseBot({ environment, onChange: () => sandbox.changed(), onLine: sandbox.logged, onCrash }),
-    (part) => part.stop(),
-  );
-  sandbox.bot = bot;
-  await startBot(bot, discord);
-  print(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
+  const running = runSandbox({ chain, discord, services, webhook, environment, onCrash });
+  const sandbox = await started(running, (part) => part.close());
+  await startBot(sandbox.bot, discord);
+  print(`bot        process ${sandbox.bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
   await subscribe(discord, chain);
   if (parts.disposed) throw new Abandoned();
   return sandbox;

@@ -3,7 +3,7 @@
  * which the server forwards.
  *
  * - `GET  /_sandbox/events` → server-sent events, one {@link PageEvent} in each `data:` line; the first is `hello`
- * - `POST /_sandbox/act` {@link Act} → {@link ActResult}; 400 `{ "error": "<sentence>" }` when it is not possible
+ * - `POST /_sandbox/act` {@link PageAction} → {@link ActionResult}; 400 `{ "error": "<sentence>" }` when it is not possible
  *
  * Times are milliseconds since 1970, addresses EIP-55 checksummed, amounts decimal text in the token's units.
  */
@@ -19,7 +19,7 @@ const token = z.enum(['dollar', 'bell', 'hostile', 'fake', 'keys', 'names', 'sup
 const between = { from: party, to: party };
 
 /** The page's actions on the world outside Discord. */
-export const act = z.discriminatedUnion('do', [
+export const pageAction = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('transfer'),
     kind: z.enum(['native', 'internal', 'erc20', 'erc721', 'erc1155']),
@@ -50,7 +50,7 @@ export const act = z.discriminatedUnion('do', [
         reorder: z.boolean(),
         paused: z.boolean(),
       })
-      .partial(),
+      .exactPartial(),
   }),
   /** Sends what waits for a retry or a repetition at once. */
   z.object({ do: z.literal('deliver') }),
@@ -59,10 +59,10 @@ export const act = z.discriminatedUnion('do', [
 ]);
 
 /** One action of the page. */
-export type Act = z.infer<typeof act>;
+export type PageAction = z.infer<typeof pageAction>;
 
 /** The result, as a sentence. */
-export interface ActResult {
+export interface ActionResult {
   message: string;
 }
 

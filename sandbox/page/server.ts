@@ -2,13 +2,14 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CannotDo } from '../acts.ts';
+import { CannotDo } from '../actions.ts';
 import type { Sandbox } from '../running.ts';
 import { type Bundle, bundle } from './bundle.ts';
-import { type ActResult, act, type PageEvent } from './protocol.ts';
+import { type ActionResult, type PageEvent, pageAction } from './protocol.ts';
 
 const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
-const SIGN = 'x-ledgerbell-sandbox';
+/** By this header, a second sandbox recognizes the first on its port. */
+const SANDBOX_HEADER = 'x-ledgerbell-sandbox';
 const SECURITY_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -17,10 +18,13 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cache-control': 'no-store',
-  [SIGN]: '1',
+  [SANDBOX_HEADER]: '1',
 };
 
-/** The page's server. Until `show` it responds that the sandbox is starting. */
+/** The sandbox cannot be used yet. */
+class Starting extends Error {}
+
+/** The page's server. Until `show` is called, it responds that the sandbox is starting. */
 export interface PageServer {
   readonly url: string;
   show(sandbox: Sandbox): void;
@@ -34,13 +38,17 @@ export interface PageServer {
  */
 export async function listenForPage(port: number): Promise<PageServer> {
   const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
-  const shown: { sandbox: Sandbox | undefined } = { sandbox: undefined };
+  let shown: Sandbox | undefined;
+  const sandbox = (): Sandbox => {
+    if (shown === undefined) throw new Starting('The sandbox is still starting. Try again in a few seconds.');
+    return shown;
+  };
   const bundled = bundle();
   bundled.catch(() => undefined);
   addGuard(app);
   addPage(app, bundled);
-  addEvents(app, shown);
-  addForwarding(app, shown);
+  addEvents(app, sandbox);
+  addForwarding(app, sandbox);
   try {
     await app.listen({ host: '127.0.0.1', port });
     await bundled;
@@ -51,8 +59,8 @@ export async function listenForPage(port: number): Promise<PageServer> {
   const { port: actual } = app.server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${actual}`,
-    show(sandbox) {
-      shown.sandbox = sandbox;
+    show(running) {
+      shown = running;
     },
     close: () => app.close(),
   };
@@ -61,8 +69,8 @@ export async function listenForPage(port: number): Promise<PageServer> {
 async function portInUse(port: number): Promise<string> {
   const url = `http://127.0.0.1:${port}`;
   const other = `use another port: SANDBOX_PORT=${port + 1} npm run sandbox`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-  if (answer?.headers.has(SIGN))
+  const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+  if (response?.headers.has(SANDBOX_HEADER))
     return `A sandbox is already running at ${url}. Open it, stop it with Ctrl-C where it was started, or ${other}`;
   return `Port ${port} is in use by another program. Stop it, or ${other}`;
 }
@@ -76,10 +84,13 @@ function addGuard(app: FastifyInstance): void {
       return reply.code(403).send({ error: 'Only the sandbox’s own page may use this address.' });
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) =>
-    reply
-      .code(error instanceof CannotDo || error instanceof RangeError ? 400 : (error.statusCode ?? 500))
-      .send({ error: error.message }),
+    reply.code(statusOf(error)).send({ error: error.message }),
   );
+}
+
+function statusOf(error: Error & { statusCode?: number }): number {
+  if (error instanceof Starting) return 503;
+  return error instanceof CannotDo || error instanceof RangeError ? 400 : (error.statusCode ?? 500);
 }
 
 function addPage(app: FastifyInstance, bundled: Promise<Bundle>): void {
@@ -92,22 +103,13 @@ function addPage(app: FastifyInstance, bundled: Promise<Bundle>): void {
   serve('/icon.svg', 'image/svg+xml', 'icon');
 }
 
-interface Shown {
-  sandbox: Sandbox | undefined;
-}
-
-const STARTING = { error: 'The sandbox is still starting. Try again in a few seconds.' };
-
-function addEvents(app: FastifyInstance, shown: Shown): void {
-  app.get('/_sandbox/events', (request, reply) => {
-    if (shown.sandbox === undefined) return void reply.code(503).send(STARTING);
-    stream(shown.sandbox, request, reply);
-  });
+function addEvents(app: FastifyInstance, sandbox: () => Sandbox): void {
+  app.get('/_sandbox/events', (request, reply) => stream(sandbox(), request, reply));
   app.post('/_sandbox/act', async (request, reply) => {
-    if (shown.sandbox === undefined) return reply.code(503).send(STARTING);
-    const parsed = act.safeParse(request.body);
+    const running = sandbox();
+    const parsed = pageAction.safeParse(request.body);
     if (!parsed.success) return reply.code(400).send({ error: z.prettifyError(parsed.error) });
-    return { message: await shown.sandbox.act(parsed.data) } satisfies ActResult;
+    return { message: await running.act(parsed.data) } satisfies ActionResult;
   });
 }
 
@@ -116,12 +118,13 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
   const { raw } = reply;
   raw.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
   const write = (event: PageEvent): void => void raw.write(`data: ${JSON.stringify(event)}\n\n`);
-  write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+  const greet = (): void =>
+    write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+  greet();
   const stack = new DisposableStack();
   stack.defer(
     sandbox.discord.on((event) => {
-      if (event.type === 'reset')
-        write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+      if (event.type === 'reset') greet();
       else if (event.type !== 'request') write({ type: 'discord', event });
     }),
   );
@@ -131,7 +134,7 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
   request.raw.on('close', () => stack.dispose());
 }
 
-function addForwarding(app: FastifyInstance, shown: Shown): void {
+function addForwarding(app: FastifyInstance, sandbox: () => Sandbox): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -139,10 +142,7 @@ function addForwarding(app: FastifyInstance, shown: Shown): void {
       scope.route({
         method: ['GET', 'POST', 'DELETE'],
         url,
-        handler: (request, reply) => {
-          if (shown.sandbox === undefined) return void reply.code(503).send(STARTING);
-          forward(shown.sandbox.discord.url, request, reply);
-        },
+        handler: (request, reply) => forward(sandbox().discord.url, request, reply),
       });
   });
 }
@@ -150,9 +150,9 @@ function addForwarding(app: FastifyInstance, shown: Shown): void {
 function forward(root: string, request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
   const { host: _host, origin: _origin, ...headers } = request.headers;
-  const pass = (answer: IncomingMessage): void => {
-    reply.raw.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(reply.raw);
+  const pass = (response: IncomingMessage): void => {
+    reply.raw.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(reply.raw);
   };
   const outgoing = httpRequest(new URL(request.url, root), { method: request.method, headers }, pass);
   outgoing.on('error', () => {

@@ -1,10 +1,10 @@
 /** The small parts that the panel's tabs are made of. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { Act } from '../protocol.ts';
+import type { PageAction } from '../protocol.ts';
 import { perform } from './screen.ts';
 
 /** Returns a click handler that performs an action. */
-export const act = (action: Act) => (): void => void perform(action);
+export const act = (action: PageAction) => (): void => void perform(action);
 
 /**
  * Draws a button.

@@ -1,7 +1,7 @@
 /** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { FaultRule, FaultState } from '../../discord/control.ts';
-import type { Act } from '../protocol.ts';
+import type { PageAction } from '../protocol.ts';
 import { act, button, check } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Known } from './model.ts';
 import { addFault, change, clearFault, currentChannelId, perform, ui } from './screen.ts';
@@ -61,7 +61,7 @@ export function breakView(all: Known): TemplateResult {
   const { world, discord } = all;
   const isDown = world.bot.state === 'stopped';
   const { repeat, delayMs, reorder, paused } = world.notification;
-  const service = (faults: Extract<Act, { do: 'notification' }>['faults']) =>
+  const service = (faults: Extract<PageAction, { do: 'notification' }>['faults']) =>
     void perform({ do: 'notification', faults });
   return html`<h3>Bot</h3>
     <ul class="breakages">

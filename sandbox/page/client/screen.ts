@@ -1,7 +1,7 @@
 /** The state of the screen, drawing, and the calls to the server. */
 import { render, type TemplateResult } from 'lit-html';
 import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
-import type { Act, ActResult, PageEvent } from '../protocol.ts';
+import type { ActionResult, PageAction, PageEvent } from '../protocol.ts';
 import { channelsFor, guildOf, known, learn, localeOf, memberOf, newestIn, setConnected } from './model.ts';
 import { restoreParts, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
@@ -169,8 +169,8 @@ export async function attempt(run: () => Promise<unknown>): Promise<void> {
 }
 
 /** Performs an action on the world outside Discord, and shows the result. */
-export const perform = (act: Act): Promise<void> =>
-  attempt(async () => notify((await call<ActResult>('POST', '/_sandbox/act', act)).message));
+export const perform = (action: PageAction): Promise<void> =>
+  attempt(async () => notify((await call<ActionResult>('POST', '/_sandbox/act', action)).message));
 
 /** Changes something in Discord. */
 export const change = (action: WorldAction, done: string): Promise<void> =>

@@ -1,6 +1,6 @@
 /** The tab "Send": transfers by hand, and special ones at a click. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { Act } from '../protocol.ts';
+import type { PageAction } from '../protocol.ts';
 import { act, button, check, labeled } from './controls.ts';
 import type { Known } from './model.ts';
 import { draw, perform } from './screen.ts';
@@ -26,7 +26,7 @@ const KINDS = {
   erc1155: 'ERC-1155 items',
 };
 
-const SPECIAL: [label: string, meaning: string, action: Act][] = [
+const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
   ['Swap', 'Treasury pays HUSD and receives BELL in one transaction.', { do: 'swap', from: 'Treasury' }],
   ['Burst of 100', '100 transfers of all kinds in one block.', { do: 'burst', count: 100 }],
   ['NFT sweep', '20 NFTs from Market in one transaction.', { do: 'sweep', from: 'Market', to: 'Treasury', count: 20 }],

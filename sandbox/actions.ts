@@ -3,14 +3,14 @@ import { parseUnits } from 'viem';
 import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';
 import { type Address, type Chain, type Mined, type Party, type TransferRequest, WALLET_NAMES } from './chain/index.ts';
-import type { Act } from './page/protocol.ts';
+import type { PageAction } from './page/protocol.ts';
 import type { Webhook } from './webhook.ts';
 
 /** An action that is not possible. The message is a sentence for the person at the page. */
 export class CannotDo extends Error {}
 
-/** What actions work on. */
-export interface Stage {
+/** The parts that actions work on. */
+export interface ActionParts {
   chain: Chain;
   notification: Notification;
   webhook: Webhook;
@@ -19,59 +19,59 @@ export interface Stage {
   setTraffic(on: boolean): Promise<void>;
 }
 
-type Of<D extends Act['do']> = Extract<Act, { do: D }>;
+type ActionOf<Do extends PageAction['do']> = Extract<PageAction, { do: Do }>;
 
 /** Performs an action and returns a sentence about the result. @throws {@link CannotDo} */
-export async function perform(stage: Stage, act: Act): Promise<string> {
-  const { chain, webhook, notification } = stage;
-  switch (act.do) {
+export async function perform(parts: ActionParts, action: PageAction): Promise<string> {
+  const { chain, webhook, notification, bot } = parts;
+  switch (action.do) {
     case 'transfer':
-      return report(await chain.transfer(transferOf(chain, act)));
+      return sentence(await chain.transfer(transferOf(chain, action)));
     case 'burst':
-      return `${(await chain.burst(act.count)).length} transfers were mined in one block.`;
+      return `${(await chain.burst(action.count)).length} transfers were mined in one block.`;
     case 'swap':
-      return report(await chain.swap(party(act.from)));
+      return sentence(await chain.swap(party(action.from)));
     case 'sweep':
-      return report(await chain.sweep({ ...pair(act), count: act.count }));
+      return sentence(await chain.sweep({ ...pair(action), count: action.count }));
     case 'lookalike': {
-      const mined = await chain.lookalike({ like: party(act.like), to: party(act.to) });
-      return `${report(mined)} The sender ${mined.address} looks like ${act.like}.`;
+      const mined = await chain.lookalike({ like: party(action.like), to: party(action.to) });
+      return `${sentence(mined)} The sender ${mined.address} looks like ${action.like}.`;
     }
     case 'hostile':
-      return report(await chain.hostile(pair(act)));
+      return sentence(await chain.hostile(pair(action)));
     case 'fake':
-      return report(await chain.fake(pair(act)));
+      return sentence(await chain.fake(pair(action)));
     case 'twins':
-      return report(await chain.twins(pair(act)));
+      return sentence(await chain.twins(pair(action)));
     case 'mint':
-      return report(await chain.mint({ to: party(act.to), ...(act.token && { token: act.token }) }));
+      return sentence(await chain.mint({ to: party(action.to), ...(action.token && { token: action.token }) }));
     case 'burn':
-      return report(await chain.burn({ from: party(act.from), ...(act.token && { token: act.token }) }));
+      return sentence(await chain.burn({ from: party(action.from), ...(action.token && { token: action.token }) }));
     case 'traffic':
-      await stage.setTraffic(act.on);
-      return act.on ? 'Everyday transfers are on.' : 'Everyday transfers are off.';
+      await parts.setTraffic(action.on);
+      return action.on ? 'Everyday transfers are on.' : 'Everyday transfers are off.';
     case 'watch':
-      await webhook.add([act.address]);
-      return `The webhook now watches ${act.address}.`;
+      await webhook.add([action.address]);
+      return `The webhook now watches ${action.address}.`;
     case 'unwatch':
-      await webhook.remove([act.address]);
-      return `The webhook no longer watches ${act.address}.`;
+      await webhook.remove([action.address]);
+      return `The webhook no longer watches ${action.address}.`;
     case 'notification':
-      notification.setFaults(definedOnly(act.faults));
+      notification.setFaults(action.faults);
       return 'The notification service has changed its behavior.';
     case 'deliver': {
-      if (stage.bot.state.state !== 'running') throw new CannotDo('The bot is down. Start it first.');
+      if (bot.state.state !== 'running') throw new CannotDo('The bot is down. Start it first.');
       const waiting = notification.pending();
       if (waiting === 0) return 'Nothing is waiting to be delivered.';
       notification.deliverNow();
       return `Delivering ${waiting} waiting ${waiting === 1 ? 'event' : 'events'} now.`;
     }
     case 'bot':
-      return performOnBot(stage.bot, act);
+      return performOnBot(bot, action);
   }
 }
 
-async function performOnBot(bot: Bot, { what }: Of<'bot'>): Promise<string> {
+async function performOnBot(bot: Bot, { what }: ActionOf<'bot'>): Promise<string> {
   switch (what) {
     case 'kill':
       if (bot.state.state === 'stopped') throw new CannotDo('The bot is not running.');
@@ -88,22 +88,22 @@ async function performOnBot(bot: Bot, { what }: Of<'bot'>): Promise<string> {
   }
 }
 
-function transferOf(chain: Chain, act: Of<'transfer'>): TransferRequest {
-  const { kind } = act;
+function transferOf(chain: Chain, action: ActionOf<'transfer'>): TransferRequest {
+  const { kind } = action;
   switch (kind) {
     case 'native':
     case 'internal':
-      return { kind, ...pair(act), ...amount(act.amount, 18) };
+      return { kind, ...pair(action), ...amount(action.amount, 18) };
     case 'erc20': {
-      const token = act.token ?? 'dollar';
+      const token = action.token ?? 'dollar';
       if (token === 'keys' || token === 'names' || token === 'supplies')
         throw new CannotDo(`${token} is not an ERC-20 token.`);
-      return { kind, ...pair(act), token, ...amount(act.amount, chain.tokens[token].decimals) };
+      return { kind, ...pair(action), token, ...amount(action.amount, chain.tokens[token].decimals) };
     }
     case 'erc721':
-      return { kind, ...pair(act), token: act.token === 'names' ? 'names' : 'keys' };
+      return { kind, ...pair(action), token: action.token === 'names' ? 'names' : 'keys' };
     case 'erc1155':
-      return { kind, ...pair(act), ...amount(act.amount, 0), ...(act.batch && { batch: true }) };
+      return { kind, ...pair(action), ...amount(action.amount, 0), ...(action.batch && { batch: true }) };
   }
 }
 
@@ -125,10 +125,6 @@ function pair({ from, to }: { from: string; to: string }): { from: Party; to: Pa
   return { from: party(from), to: party(to) };
 }
 
-function report({ summary, blockNumber }: Mined): string {
+function sentence({ summary, blockNumber }: Mined): string {
   return `${summary} (block ${blockNumber}).`;
-}
-
-function definedOnly<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
 }
