@@ -3,12 +3,14 @@ import {
   type APIButtonComponent,
   type APIMessageComponent,
   type APISelectMenuComponent,
+  ButtonStyle,
   ComponentType as Component,
 } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { GuildState, MessageState } from '../../discord/control.ts';
 import { channelsFor, nameOf } from './model.ts';
-import { draw, ui, useComponent } from './screen.ts';
+import { useComponent } from './requests.ts';
+import { ui } from './screen.ts';
 import { markdown } from './text.ts';
 
 /** One choice of a menu. */
@@ -58,16 +60,21 @@ function drawOne(one: APIMessageComponent, state: MessageState, guild: GuildStat
   }
 }
 
-const STYLES: Record<number, string> = { 1: 'primary', 2: 'secondary', 3: 'success', 4: 'danger', 5: 'secondary' };
+const STYLES: Partial<Record<ButtonStyle, string>> = {
+  [ButtonStyle.Primary]: 'primary',
+  [ButtonStyle.Secondary]: 'secondary',
+  [ButtonStyle.Success]: 'success',
+  [ButtonStyle.Danger]: 'danger',
+};
 
-function button(one: APIButtonComponent, state: MessageState): TemplateResult {
+function button(one: APIButtonComponent, state: MessageState): TemplateResult | typeof nothing {
   const emoji = 'emoji' in one && one.emoji?.name ? html`<span aria-hidden="true">${one.emoji.name}</span> ` : nothing;
   const label = 'label' in one && one.label ? one.label : nothing;
   const name = label === nothing && 'emoji' in one ? (one.emoji?.name ?? '') : nothing;
   if ('url' in one)
     return html`<a class="button secondary" href=${/^https?:/.test(one.url) ? one.url : '#'} target="_blank" rel="noopener noreferrer"
       >${emoji}${label} <span aria-hidden="true">↗</span></a>`;
-  if (!('custom_id' in one)) return html`${nothing}`;
+  if (!('custom_id' in one)) return nothing;
   const pending = ui.pending.has(`${state.id} ${one.custom_id}`);
   return html`<button class="button ${STYLES[one.style]}" ?disabled=${one.disabled ?? false} aria-busy=${pending}
     aria-label=${name} data-custom-id=${one.custom_id}
@@ -101,9 +108,4 @@ export function defaultsOf(menu: APISelectMenuComponent): string[] {
   if (menu.type === Component.StringSelect)
     return menu.options.filter((option) => option.default).map(({ value }) => value);
   return menu.default_values?.map(({ id }) => id) ?? [];
-}
-
-/** Sends a menu's choice and redraws the page. */
-export function chosen(state: MessageState, menu: APISelectMenuComponent, values: string[]): void {
-  void useComponent(state.id, menu.custom_id, values).then(() => draw());
 }

@@ -4,11 +4,13 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { GuildState } from '../../discord/control.ts';
+import { type Command, type CommandOption, commandsFor } from './commands.ts';
 import { addField, choose, draft, dropField, focusField, leave, onText, restore } from './draft.ts';
 import { onField, onFile, onPaste, suggest } from './draft-values.ts';
-import { type Command, type CommandOption, channelOf, commandsFor, guildOf } from './model.ts';
+import { channelOf, guildOf } from './model.ts';
 import { type Field, findTyped, readValues } from './options.ts';
-import { change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
+import { change, follow, interact } from './requests.ts';
+import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
 import { activeItem, closeList, isListed, listAttributes, listView, moveInList, showList } from './suggestions.ts';
 
 /** Discord's limit for a message's text. */
@@ -29,7 +31,7 @@ export function composerView(): TemplateResult {
     <div class="line">
       ${draft.command ? commandLine(draft.command, guild) : textLine(channel.name)}
       <button class="send" type="submit" aria-label="Send">
-        <svg viewBox="0 0 24 24" aria-hidden="true"><path fill="currentColor" d="M3 20V4l19 8Zm2-3 11.800-5L5 7v3.500l6 1.500-6 1.500Z"/></svg>
+        <svg viewBox="0 0 24 24" aria-hidden="true"><path fill="currentColor" d="M3 20V4l19 8Zm2-3 11.8-5L5 7v3.5l6 1.5-6 1.5Z"/></svg>
       </button>
     </div>
   </form>`;

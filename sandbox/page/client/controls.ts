@@ -1,23 +1,24 @@
 /** The small parts that the panel's tabs are made of. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { PageAction } from '../protocol.ts';
-import { perform } from './screen.ts';
+import { perform } from './requests.ts';
 
 /** Returns a click handler that performs an action. */
 export const act = (action: PageAction) => (): void => void perform(action);
 
-/**
- * Draws a button.
- *
- * @param kind one of Discord's: primary, secondary, success, danger.
- * @param about what it applies to, for screen readers, where several buttons have the same label.
- */
+interface ButtonOptions {
+  /** Default: secondary. */
+  kind?: 'primary' | 'secondary' | 'success' | 'danger';
+  disabled?: boolean;
+  /** What it applies to, for screen readers, where several buttons have the same label. */
+  about?: string;
+}
+
+/** Draws a button in one of Discord's kinds. */
 export function button(
   label: string,
   onClick: () => void,
-  kind = 'secondary',
-  disabled = false,
-  about = '',
+  { kind = 'secondary', disabled = false, about = '' }: ButtonOptions = {},
 ): TemplateResult {
   return html`<button type="button" class="button small ${kind}" ?disabled=${disabled} @click=${onClick}>${label}${
     about ? html`<span class="hidden">: ${about}</span>` : nothing

@@ -3,7 +3,8 @@ import type { GuildState, InteractionState, OptionInput } from '../../discord/co
 import { draft, focusNext, SHOWN_MAX } from './draft.ts';
 import { guildOf } from './model.ts';
 import { type Field, offers, readFile, valuesSoFar } from './options.ts';
-import { currentChannelId, draw, interact, ui } from './screen.ts';
+import { interact } from './requests.ts';
+import { currentChannelId, draw, ui } from './screen.ts';
 import { clearList, showList, showSoon } from './suggestions.ts';
 
 /** Takes what was typed into an option. */
@@ -15,7 +16,7 @@ export function onField(field: Field, guild: GuildState, value: string): void {
   draw();
 }
 
-/** A one-line input drops line breaks silently; lists of addresses need a separator. */
+/** Turns pasted line breaks into spaces. A one-line input would drop them, and addresses would run together. */
 export function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
   const pasted = event.clipboardData?.getData('text') ?? '';
   if (!pasted.includes('\n')) return;

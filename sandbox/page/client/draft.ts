@@ -1,12 +1,13 @@
-/** What stands in the composer: a text, or a command with its options. */
+/** What is in the composer: a text, or a command with its options. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
-import { type Command, type CommandOption, commandsFor, guildOf } from './model.ts';
+import { type Command, type CommandOption, commandsFor } from './commands.ts';
+import { guildOf } from './model.ts';
 import { commandsLike, type Field, findTyped, readOptions } from './options.ts';
 import { draw, drawAtOnce, notify, ui } from './screen.ts';
 import { keep } from './session.ts';
 import { clearList, closeList, showList } from './suggestions.ts';
 
-/** Most suggestions that are shown, as in Discord. */
+/** How many suggestions are shown at most, as in Discord. */
 export const SHOWN_MAX = 25;
 
 /** The message or command that the person is writing. */

@@ -1,42 +1,29 @@
 /** The form that the bot opens in response to a command or button. */
+import {
+  type APIComponentInLabel,
+  type APIModalInteractionResponseCallbackComponent,
+  type APITextInputComponent,
+  ComponentType,
+  TextInputStyle,
+} from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guildOf } from './model.ts';
-import { currentChannelId, draw, follow, interact, ui } from './screen.ts';
-import type { BellSelect } from './select.ts';
+import { follow, interact } from './requests.ts';
+import { currentChannelId, draw, ui } from './screen.ts';
+import type { BellSelect, Owner } from './select.ts';
 import { markdown } from './text.ts';
 
-interface Field {
-  type: number;
-  custom_id: string;
-  style?: number;
-  label?: string;
-  placeholder?: string;
-  value?: string;
-  required?: boolean;
-  min_length?: number;
-  max_length?: number;
-}
-
-interface Part extends Partial<Field> {
-  description?: string;
-  content?: string;
-  component?: Field;
-  components?: Field[];
-}
-
-const TEXT_INPUT = 4;
-const TEXT_DISPLAY = 10;
-const PARAGRAPH = 2;
+/** Discord's limit for an input without one of its own. */
+const INPUT_MAX = 4_000;
 
 /** Draws the open form, if there is one. */
 export function formView(): TemplateResult | typeof nothing {
   const { form } = ui;
   if (!form?.modal) return nothing;
-  const parts = form.modal.components as unknown as Part[];
   return html`<dialog class="form" aria-labelledby="form-title" @close=${close} @cancel=${close}>
     <form method="dialog" @submit=${(event: SubmitEvent) => void submit(event)}>
       <h2 id="form-title">${form.modal.title}</h2>
-      ${parts.map(partView)}
+      ${form.modal.components.map(partView)}
       ${ui.formError ? html`<p class="error" role="alert">${ui.formError}</p>` : nothing}
       <footer>
         <button type="button" class="button secondary" @click=${close}>Cancel</button>
@@ -52,47 +39,66 @@ export function openForm(): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-function partView(part: Part): TemplateResult {
-  if (part.type === TEXT_DISPLAY) return html`${markdown(part.content ?? '', guildOf(ui.guildId))}`;
-  if (part.components) return html`${part.components.map((field) => fieldView(field, field.label ?? '', undefined))}`;
-  if (part.component) return fieldView(part.component, part.label ?? '', part.description);
-  return html`${nothing}`;
+function partView(part: APIModalInteractionResponseCallbackComponent): TemplateResult | typeof nothing {
+  switch (part.type) {
+    case ComponentType.TextDisplay:
+      return markdown(part.content, guildOf(ui.guildId));
+    case ComponentType.ActionRow:
+      return html`${part.components.map((input) => fieldView(input, input.label ?? '', undefined))}`;
+    case ComponentType.Label:
+      return fieldView(part.component, part.label, part.description);
+  }
 }
 
-function fieldView(field: Field, label: string, description: string | undefined): TemplateResult {
+function fieldView(
+  field: APIComponentInLabel,
+  label: string,
+  description: string | undefined,
+): TemplateResult | typeof nothing {
   const id = `field-${field.custom_id}`;
-  const required = field.required ?? true;
-  const secret = /secret|key|token|password/i.test(field.custom_id);
-  const shared = { label, description, id, required };
-  if (field.type !== TEXT_INPUT)
-    return labeled(
-      shared,
-      html`<bell-select data-field=${field.custom_id} .owner=${{ menu: field, state: null, guild: guildOf(ui.guildId) }}></bell-select>`,
-    );
-  const most = field.max_length ?? 4000;
-  if (field.style === PARAGRAPH)
-    return labeled(
-      shared,
-      html`<textarea id=${id} name=${field.custom_id} rows="4" maxlength=${most} minlength=${field.min_length ?? 0}
-        placeholder=${field.placeholder ?? ''} ?required=${required} .defaultValue=${field.value ?? ''}></textarea>`,
-    );
-  return labeled(
-    shared,
-    html`<input id=${id} name=${field.custom_id} type="text" autocomplete="off" spellcheck=${secret ? 'false' : 'true'}
-      maxlength=${most} minlength=${field.min_length ?? 0} placeholder=${field.placeholder ?? ''} ?required=${required}
-      .defaultValue=${field.value ?? ''}>`,
-  );
+  switch (field.type) {
+    case ComponentType.TextInput:
+      return labeled({ label, description, id, required: field.required ?? true }, inputView(field, id));
+    case ComponentType.StringSelect:
+    case ComponentType.UserSelect:
+    case ComponentType.RoleSelect:
+    case ComponentType.MentionableSelect:
+    case ComponentType.ChannelSelect: {
+      const owner: Owner = { menu: field, state: null, guild: guildOf(ui.guildId) };
+      return labeled(
+        { label, description, id, required: field.required ?? true },
+        html`<bell-select data-field=${field.custom_id} .owner=${owner}></bell-select>`,
+      );
+    }
+    case ComponentType.FileUpload:
+    case ComponentType.RadioGroup:
+    case ComponentType.CheckboxGroup:
+    case ComponentType.Checkbox:
+      // The page does not draw these yet.
+      return nothing;
+  }
 }
 
-function labeled(
-  {
-    label,
-    description,
-    id,
-    required,
-  }: { label: string; description: string | undefined; id: string; required: boolean },
-  input: TemplateResult,
-): TemplateResult {
+function inputView(field: APITextInputComponent, id: string): TemplateResult {
+  const { custom_id: name, placeholder = '', value = '', required = true } = field;
+  const { min_length: least = 0, max_length: most = INPUT_MAX } = field;
+  if (field.style === TextInputStyle.Paragraph)
+    return html`<textarea id=${id} name=${name} rows="4" maxlength=${most} minlength=${least}
+      placeholder=${placeholder} ?required=${required} .defaultValue=${value}></textarea>`;
+  const isSecret = /secret|key|token|password/i.test(name);
+  return html`<input id=${id} name=${name} type="text" autocomplete="off" spellcheck=${isSecret ? 'false' : 'true'}
+    maxlength=${most} minlength=${least} placeholder=${placeholder} ?required=${required} .defaultValue=${value}>`;
+}
+
+interface Label {
+  label: string;
+  description: string | undefined;
+  /** The ID of the input that it belongs to. */
+  id: string;
+  required: boolean;
+}
+
+function labeled({ label, description, id, required }: Label, input: TemplateResult): TemplateResult {
   return html`<div class="form-field">
     <label for=${id}>${label}${required ? html`<span class="required" aria-hidden="true"> *</span>` : nothing}</label>
     ${description ? html`<small>${description}</small>` : nothing}

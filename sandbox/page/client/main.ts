@@ -1,11 +1,12 @@
 /** The page: a Discord client over the sandbox's own Discord, and a panel for the world around it. */
+import { MessageFlags } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { icon } from './avatar.ts';
 import { composerView } from './composer.ts';
 import { formView, openForm } from './form.ts';
 import { entryView } from './message.ts';
-import { channelOf, connected, guildOf, known, timeline } from './model.ts';
+import { channelOf, connected, guildOf, hasFlag, known, timeline } from './model.ts';
 import { navigationView, restoreTheme } from './navigation.ts';
 import { currentChannelId, draw, drawAtOnce, listen, show, ui } from './screen.ts';
 import { scrollToPlace, watchScroll } from './scroll.ts';
@@ -15,7 +16,6 @@ import { refreshTimes } from './text.ts';
 import { tourView } from './tour.ts';
 import { worldView } from './world.ts';
 
-const LOADING = 1 << 7;
 let shownChannel = '';
 
 function app(): TemplateResult {
@@ -110,14 +110,12 @@ function afterDraw(): void {
   const list = document.getElementById('messages');
   if (list) {
     watchScroll(list);
-    scrollToPlace(list, isLoading(ui.reveal));
+    const revealed = known?.messages.get(ui.reveal);
+    // A message that still says "thinking…" will change its height.
+    scrollToPlace(list, revealed !== undefined && hasFlag(revealed, MessageFlags.Loading));
   }
   openForm();
 }
-
-/** Whether a message still says "thinking…", so that its height will change. */
-const isLoading = (messageId: string): boolean =>
-  ((known?.messages.get(messageId)?.message.flags ?? 0) & LOADING) !== 0;
 
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && ui.drawer !== 'none' && !event.defaultPrevented) closeDrawer();

@@ -1,7 +1,6 @@
 /**
- * Parses Discord's Markdown into a tree. Nothing here touches the page: text of strangers stays text. Of our own, because
- * the one packaged parser that is maintained, `discord-markdown-parser` 1.3, knows no lists and no mentions of commands,
- * and links to `javascript:`.
+ * Parses Discord's Markdown into a tree. It makes no markup, so hostile text stays text. sandbox/README.md explains why no
+ * packaged parser is used.
  */
 
 /** A part of a line. */
@@ -13,7 +12,7 @@ export type Inline =
   | { type: 'command'; name: string }
   | { type: 'time'; at: number; style: string };
 
-/** A line, or several that belong together. */
+/** A line, or several lines that belong together. */
 export type Block =
   | { type: 'text' | 'subtext'; children: Inline[] }
   | { type: 'heading'; level: 1 | 2 | 3; children: Inline[] }

@@ -1,18 +1,24 @@
 /** Draws the entries of a channel: messages with embeds and files, and commands that failed. */
-import type { APIAttachment, APIEmbed, APIEmbedField, APIEmbedImage } from 'discord.js';
+import {
+  type APIAttachment,
+  type APIEmbed,
+  type APIEmbedField,
+  type APIEmbedImage,
+  MessageFlags,
+} from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
 import { avatar } from './avatar.ts';
+import { isMessageCommand, messageCommandsFor } from './commands.ts';
 import { components } from './components.ts';
-import { coloredRole, isMessageCommand, known, memberOf, messageCommandsFor, nameOf } from './model.ts';
-import { applyCommand, draw, ui } from './screen.ts';
+import { coloredRole, hasFlag, known, memberOf, nameOf } from './model.ts';
+import { applyCommand } from './requests.ts';
+import { draw, ui } from './screen.ts';
 import { inlineMarkdown, markdown } from './text.ts';
 import { dayName, longTime, messageTime, shortTime } from './time.ts';
 
-const EPHEMERAL = 1 << 6;
-const LOADING = 1 << 7;
-const COMPONENTS_V2 = 1 << 15;
+/** Messages of one author within this time share a header. */
 const GROUP_MS = 7 * 60_000;
 
 type Entry = MessageState | InteractionState;
@@ -48,8 +54,7 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
   const { message } = state;
   const name = nameOf(message.author.id, guild);
   const at = Date.parse(message.timestamp);
-  const flags = message.flags ?? 0;
-  const ephemeral = (flags & EPHEMERAL) !== 0;
+  const ephemeral = hasFlag(state, MessageFlags.Ephemeral);
   const color = guild && coloredRole(guild, message.author.id)?.color;
   const classes = [
     'message',
@@ -67,7 +72,7 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
     ${grouped ? nothing : avatar(message.author.id, name)}
     <div class="body">
       ${grouped ? nothing : head}
-      ${flags & LOADING ? html`<p class="thinking"><i></i><i></i><i></i> ${name} is thinking…</p>` : content(state, guild)}
+      ${hasFlag(state, MessageFlags.Loading) ? html`<p class="thinking"><i></i><i></i><i></i> ${name} is thinking…</p>` : content(state, guild)}
       ${ephemeral ? onlyYou(state) : nothing}
     </div>
     ${ephemeral || !guild ? nothing : menuOf(state, guild)}
@@ -90,13 +95,12 @@ function menuOf({ id }: MessageState, guild: GuildState): TemplateResult | typeo
 
 function content(state: MessageState, guild: GuildState | undefined): TemplateResult {
   const { message } = state;
-  const v2 = ((message.flags ?? 0) & COMPONENTS_V2) !== 0;
   const edited = message.edited_timestamp
     ? html`<span class="edited" title=${longTime(Date.parse(message.edited_timestamp))}>(edited)</span>`
     : nothing;
   return html`
     ${message.content ? html`<div class="content">${markdown(message.content, guild)}</div>` : nothing}
-    ${v2 ? nothing : message.embeds.map((embed) => embedView(embed, guild))}
+    ${hasFlag(state, MessageFlags.IsComponentsV2) ? nothing : message.embeds.map((embed) => embedView(embed, guild))}
     ${message.attachments.filter((file) => !usedInEmbed(file, message.embeds)).map(fileView)}
     ${components(state, guild)}
     ${edited}`;
@@ -133,7 +137,7 @@ function mentionsMe({ message }: MessageState, guild: GuildState | undefined): b
   );
 }
 
-const USED: Partial<Record<InteractionState['kind'], (name: string) => string>> = {
+const usedNames: Partial<Record<InteractionState['kind'], (name: string) => string>> = {
   command: (name) => `/${name}`,
   'message-command': (name) => name,
   modal: () => 'a form',
@@ -142,7 +146,7 @@ const USED: Partial<Record<InteractionState['kind'], (name: string) => string>> 
 function failure(entry: InteractionState, guild: GuildState | undefined): TemplateResult {
   const bot = known?.discord.botId ?? '0';
   const name = nameOf(entry.userId, guild);
-  const used = USED[entry.kind]?.(entry.name) ?? 'a button';
+  const used = usedNames[entry.kind]?.(entry.name) ?? 'a button';
   return html`<article class="message ephemeral" data-message=${entry.id} aria-label="The application did not respond">
     <p class="above">${avatar(entry.userId, name, true)} <span>${name}</span> used <span class="mention">${used}</span></p>
     ${avatar(bot, 'L')}
@@ -223,7 +227,7 @@ function fileView(file: APIAttachment): TemplateResult {
   if (path && file.content_type?.startsWith('image/'))
     return html`<img class="embed-image" src=${path} width=${file.width || nothing} height=${file.height || nothing} alt=${file.description ?? file.filename}>`;
   return html`<p class="file">
-    <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 2h8l5 5v15H6Zm8 0v5h5" fill="none" stroke="currentColor" stroke-width="1.500"/></svg>
+    <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 2h8l5 5v15H6Zm8 0v5h5" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>
     <a href=${path ?? '#'} download=${file.filename}>${file.filename}</a> <small>${sizeOf(file.size)}</small>
   </p>`;
 }

@@ -1,5 +1,5 @@
 /** The server's state, kept up to date from its event stream. */
-import type { APIApplicationCommandOption } from 'discord.js';
+import { ChannelType, type MessageFlags, PermissionFlagsBits } from 'discord-api-types/v10';
 import type {
   ChannelState,
   ControlEvent,
@@ -15,22 +15,7 @@ import type { Journey, PageEvent, WorldState } from '../protocol.ts';
 
 const MESSAGES_KEPT = 300;
 const JOURNEYS_KEPT = 300;
-const ADMINISTRATOR = 1n << 3n;
-const MANAGE_GUILD = 1n << 5n;
-const USE_COMMANDS = 1n << 31n;
-
-/** A slash command as people type it: one without subcommands, or one subcommand. */
-export interface Command {
-  /** Without the slash, in English: `subscription add`. */
-  path: string;
-  /** The same in the person's language. */
-  label: string;
-  description: string;
-  options: CommandOption[];
-}
-
-/** An option whose texts are in the person's language. `name` is the one that the bot receives. */
-export type CommandOption = APIApplicationCommandOption & { label: string };
+const INTERACTIONS_KEPT = 200;
 
 /** Everything that the server sent. */
 export interface Known {
@@ -89,7 +74,7 @@ function learnDiscord(all: Known, event: ControlEvent): void {
       return;
     case 'interaction':
       all.interactions.set(event.interaction.id, event.interaction);
-      forgetOldest(all.interactions, 200);
+      forgetOldest(all.interactions, INTERACTIONS_KEPT);
       return;
     case 'guild':
       discord.guilds = replaced(discord.guilds, event.guild, (guild) => guild.id);
@@ -153,9 +138,19 @@ export function channelOf(id: string): ChannelState | undefined {
   return all.find((channel) => channel.id === id);
 }
 
+/** Whether a message has one of Discord's flags. */
+export const hasFlag = ({ message }: MessageState, flag: MessageFlags): boolean => ((message.flags ?? 0) & flag) !== 0;
+
 /** A person's membership in a server. */
 export const memberOf = (guild: GuildState, userId: string): MemberState | undefined =>
   guild.members.find((member) => member.userId === userId);
+
+/** A person's permissions in a server at large. */
+export const permissionsOf = (guild: GuildState, userId: string): bigint =>
+  BigInt(memberOf(guild, userId)?.permissions ?? 0);
+
+/** The language of a person's Discord. */
+export const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
 
 /** Returns a person's name in a server. */
 export function nameOf(userId: string, guild?: GuildState): string {
@@ -173,23 +168,32 @@ export function coloredRole(guild: GuildState, userId: string): RoleState | unde
 /** Returns a person's rank in a server. */
 export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' | 'member' {
   if (guild.ownerId === userId) return 'owner';
-  const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
-  return permissions & (MANAGE_GUILD | ADMINISTRATOR) ? 'manager' : 'member';
+  const { ManageGuild, Administrator } = PermissionFlagsBits;
+  return permissionsOf(guild, userId) & (ManageGuild | Administrator) ? 'manager' : 'member';
 }
+
+const THREADS: readonly number[] = [
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+];
+
+/** Whether a channel is a thread. */
+export const isThread = ({ type }: ChannelState): boolean => THREADS.includes(type);
+
+const byAge = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
 /** Returns the channels that a person sees, in order, with threads below their channel. */
 export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
-  const seen = guild.channels.filter((channel) => channel.visibleTo.includes(userId) && channel.type !== 4);
-  const isThread = (channel: ChannelState): boolean => channel.type >= 10 && channel.type <= 12;
-  const order = (a: ChannelState, b: ChannelState): number =>
-    a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
+  const seen = guild.channels.filter(
+    (channel) => channel.visibleTo.includes(userId) && channel.type !== ChannelType.GuildCategory,
+  );
+  const order = (a: ChannelState, b: ChannelState): number => a.position - b.position || byAge(a, b);
   return seen
     .filter((channel) => !isThread(channel))
     .sort(order)
     .flatMap((channel) => [channel, ...seen.filter((one) => isThread(one) && one.parentId === channel.id).sort(order)]);
 }
-
-const before = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
 /** Returns what a person sees in a channel, oldest first: messages, and commands that failed. */
 export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
@@ -200,7 +204,7 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
     (one) =>
       one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
   );
-  return [...messages, ...failures].sort(before);
+  return [...messages, ...failures].sort(byAge);
 }
 
 /** Returns the id of the newest message that everybody sees in a channel, or '0'. */
@@ -210,87 +214,6 @@ export function newestIn(channelId: string): string {
     if (message.channelId === channelId && message.visibleTo === null && BigInt(message.id) > newest)
       newest = BigInt(message.id);
   return newest.toString();
-}
-
-/** Returns the slash commands that Discord offers a person in a server, by name. */
-export function commandsFor(guild: GuildState, userId: string): Command[] {
-  const locale = localeOf(userId);
-  const found = offered(guild, userId, CHAT_COMMAND).flatMap((command) =>
-    leaves({ ...localized(command, locale), path: command.name }, command.options ?? [], locale),
-  );
-  return found.sort((a, b) => a.path.localeCompare(b.path));
-}
-
-/** Returns the commands that Discord offers a person in a message's menu: their names, and their labels to show. */
-export function messageCommandsFor(guild: GuildState, userId: string): { name: string; label: string }[] {
-  return offered(guild, userId, MESSAGE_COMMAND).map((command) => ({
-    name: command.name,
-    label: localized(command, localeOf(userId)).label,
-  }));
-}
-
-/** Whether the bot has a command of this name for messages. */
-export const isMessageCommand = (name: string): boolean =>
-  (known?.discord.commands ?? []).some(({ commands }) =>
-    commands.some((command) => command.type === MESSAGE_COMMAND && command.name === name),
-  );
-
-const CHAT_COMMAND = 1;
-const MESSAGE_COMMAND = 3;
-
-/** Returns the language of a person's Discord. */
-export const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
-
-function offered(guild: GuildState, userId: string, kind: number) {
-  if (!guild.present || !guild.available) return [];
-  const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
-  const everything = guild.ownerId === userId || (permissions & ADMINISTRATOR) !== 0n;
-  return (known?.discord.commands ?? [])
-    .filter(({ guildId }) => guildId === null || guildId === guild.id)
-    .flatMap(({ commands }) => commands)
-    .filter(({ type, default_member_permissions: needed }) => {
-      const bits = BigInt(needed ?? 0) | USE_COMMANDS;
-      return type === kind && (everything || (needed !== '0' && (permissions & bits) === bits));
-    });
-}
-
-function leaves(
-  { path, label, description }: Omit<Command, 'options'>,
-  options: APIApplicationCommandOption[],
-  locale: string,
-): Command[] {
-  const deeper = options.filter(({ type }) => type === 1 || type === 2);
-  if (deeper.length === 0) {
-    return [{ path, label, description, options: options.map((option) => inLanguage(option, locale)) }];
-  }
-  return deeper.flatMap((option) => {
-    const inner = localized(option, locale);
-    const found = { ...inner, path: `${path} ${option.name}`, label: `${label} ${inner.label}` };
-    return leaves(found, ('options' in option ? option.options : undefined) ?? [], locale);
-  });
-}
-
-/** Returns a definition's texts in a language. */
-function localized(of: Pick<APIApplicationCommandOption, 'name' | 'description'> & Localized, locale: string) {
-  return {
-    label: of.name_localizations?.[locale] ?? of.name,
-    description: of.description_localizations?.[locale] ?? of.description,
-  };
-}
-
-interface Localized {
-  name_localizations?: Record<string, string | null> | null | undefined;
-  description_localizations?: Record<string, string | null> | null | undefined;
-}
-
-function inLanguage(option: APIApplicationCommandOption, locale: string): CommandOption {
-  const translated = { ...option, ...localized(option, locale) };
-  if (!('choices' in translated) || !translated.choices) return translated;
-  const choices = translated.choices.map((choice) => ({
-    ...choice,
-    name: choice.name_localizations?.[locale as 'de'] ?? choice.name,
-  }));
-  return { ...translated, choices } as CommandOption;
 }
 
 /** Returns the name of a wallet's or token's address, or null. */

@@ -1,8 +1,9 @@
 /** Servers, channels, and the person whose eyes the page uses. */
+import { ChannelType } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
 import { avatar, icon, initials } from './avatar.ts';
-import { channelsFor, guildOf, known, localeOf, memberOf, nameOf, newestIn, rankOf } from './model.ts';
+import { channelsFor, guildOf, isThread, known, localeOf, memberOf, nameOf, newestIn, rankOf } from './model.ts';
 import { currentChannelId, draw, drawAtOnce, notify, type Theme, ui } from './screen.ts';
 
 /** Draws the left side: the servers, the channels of one server, and the person at the bottom. */
@@ -46,16 +47,19 @@ function channelView(channel: ChannelState): TemplateResult {
     ui.drawer = 'none';
     draw();
   };
-  const thread = channel.type >= 10 && channel.type <= 12;
-  const forum = channel.type === 15;
-  const classes = [selected ? 'selected' : '', news ? 'unread' : '', thread ? 'thread' : ''].join(' ');
+  const classes = [selected ? 'selected' : '', news ? 'unread' : '', isThread(channel) ? 'thread' : ''].join(' ');
   return html`<li class=${classes}>
     <button aria-current=${selected ? 'page' : nothing} @click=${go}>
-      <span class="sign">${icon(thread || forum ? 'thread' : channel.type === 5 ? 'news' : 'hash')}</span>${channel.name}
+      <span class="sign">${icon(signOf(channel))}</span>${channel.name}
       ${news ? html`<span class="hidden">, unread</span>` : nothing}
       ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">${icon('lock')}<span class="hidden">, the bot may not send here</span></span>`}
     </button>
   </li>`;
+}
+
+function signOf(channel: ChannelState): 'thread' | 'news' | 'hash' {
+  if (isThread(channel) || channel.type === ChannelType.GuildForum) return 'thread';
+  return channel.type === ChannelType.GuildAnnouncement ? 'news' : 'hash';
 }
 
 const RIGHTS = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
@@ -64,12 +68,9 @@ const languages = new Intl.DisplayNames('en-US', { type: 'language' });
 /** Returns the language of a person's Discord in English: `German`. */
 const languageOf = (userId: string): string => languages.of(new Intl.Locale(localeOf(userId)).language) ?? '';
 
-function personView(guild: GuildState): TemplateResult {
+/** Draws the list of people to become. */
+function peopleView(guild: GuildState): TemplateResult {
   const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
-  const toggle = (): void => {
-    ui.peopleOpen = !ui.peopleOpen;
-    drawAtOnce(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
-  };
   const become = (userId: string) => (): void => {
     ui.userId = userId;
     const name = nameOf(userId, guild);
@@ -84,7 +85,7 @@ function personView(guild: GuildState): TemplateResult {
   };
   // A press inside the list must not move the focus out of it.
   const hold = (event: Event): void => event.preventDefault();
-  const list = html`<fieldset class="people" @mousedown=${hold} @keydown=${close}>
+  return html`<fieldset class="people" @mousedown=${hold} @keydown=${close}>
     <legend>Be another person</legend>
     ${people.map(
       (userId) => html`<label>
@@ -94,6 +95,13 @@ function personView(guild: GuildState): TemplateResult {
       </label>`,
     )}
   </fieldset>`;
+}
+
+function personView(guild: GuildState): TemplateResult {
+  const toggle = (): void => {
+    ui.peopleOpen = !ui.peopleOpen;
+    drawAtOnce(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
+  };
   const leave = (event: FocusEvent): void => {
     const inside = (event.currentTarget as HTMLElement).contains(event.relatedTarget as Node | null);
     if (inside || !ui.peopleOpen) return;
@@ -104,7 +112,7 @@ function personView(guild: GuildState): TemplateResult {
   const language = languageOf(ui.userId);
   const standing = language === 'English' ? rank : `${rank} · ${language}`;
   return html`<div class="person" @focusout=${leave}>
-    ${ui.peopleOpen ? list : nothing}
+    ${ui.peopleOpen ? peopleView(guild) : nothing}
     <button id="person" aria-expanded=${ui.peopleOpen} @click=${toggle}>
       ${avatar(ui.userId, nameOf(ui.userId, guild), true)}
       <span>${nameOf(ui.userId, guild)} <small>${standing}</small></span>

@@ -1,7 +1,8 @@
 /** The options of slash commands: how they are typed, their suggestions, and the values that are sent. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
-import { type Command, type CommandOption, channelsFor, nameOf } from './model.ts';
+import type { Command, CommandOption } from './commands.ts';
+import { channelsFor, nameOf } from './model.ts';
 import { ui } from './screen.ts';
 
 /** An option on the line. `picked` is the value behind the text, if it was chosen from a list. */

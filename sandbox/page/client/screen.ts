@@ -1,7 +1,7 @@
-/** The state of the screen, drawing, and the calls to the server. */
+/** The state of the screen, drawing it, and the event stream that changes it. */
 import { render, type TemplateResult } from 'lit-html';
-import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
-import type { ActionResult, PageAction, PageEvent } from '../protocol.ts';
+import type { InteractionState } from '../../discord/control.ts';
+import type { PageEvent } from '../protocol.ts';
 import { channelsFor, guildOf, known, learn, localeOf, memberOf, newestIn, setConnected } from './model.ts';
 import { restoreParts, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
@@ -93,7 +93,7 @@ export function listen(): void {
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const event = JSON.parse(data) as PageEvent;
     learn(event);
-    if (event.type === 'hello') settle();
+    if (event.type === 'hello') chooseStart();
     draw();
   });
   source.addEventListener('open', () => {
@@ -109,7 +109,7 @@ export function listen(): void {
 }
 
 /** Chooses where to start, unless a reload kept it: as the owner of the first server, in its #alerts. */
-function settle(): void {
+function chooseStart(): void {
   if (!known) return;
   const first = known.discord.guilds.find(({ id }) => id === ui.guildId) ?? known.discord.guilds[0];
   if (!first) return;
@@ -124,21 +124,6 @@ function settle(): void {
   }
   restoreParts();
 }
-
-async function call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
-  const response = await fetch(path, {
-    method,
-    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  if (response.status === 204) return undefined as Result;
-  const result = (await response.json()) as Result & { error?: string };
-  if (!response.ok) throw new Error(result.error ?? `The sandbox responded ${response.status}.`);
-  return result;
-}
-
-/** Sends an interaction. @throws with a sentence when a Discord client would refuse it. */
-export const interact = (request: InteractionRequest): Promise<InteractionState> =>
-  call('POST', '/_control/interactions', request);
 
 const SHOWN_MS = 4_000;
 const ERROR_SHOWN_MS = 8_000;
@@ -166,56 +151,4 @@ export async function attempt(run: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     notify((error as Error).message, true);
   }
-}
-
-/** Performs an action on the world outside Discord, and shows the result. */
-export const perform = (action: PageAction): Promise<void> =>
-  attempt(async () => notify((await call<ActionResult>('POST', '/_sandbox/act', action)).message));
-
-/** Changes something in Discord. */
-export const change = (action: WorldAction, done: string): Promise<void> =>
-  attempt(async () => {
-    await call('POST', '/_control/world', action);
-    if (done) notify(done);
-  });
-
-/** Adds a fault to Discord. */
-export const addFault = (rule: FaultRule, done: string): Promise<void> =>
-  attempt(async () => {
-    await call('POST', '/_control/faults', rule);
-    notify(done);
-  });
-
-/** Removes one fault, or all. */
-export const clearFault = (id?: string): Promise<void> =>
-  attempt(() => call('DELETE', id === undefined ? '/_control/faults' : `/_control/faults/${id}`));
-
-/** Shows what an interaction led to: its reply comes into view, or a form opens. */
-export function follow(state: InteractionState): void {
-  ui.reveal = state.reply?.id ?? state.id;
-  draw();
-  if (!state.modal) return;
-  ui.form = state;
-  ui.formError = '';
-  draw();
-}
-
-/** Presses a button or chooses in a menu. While that is pending, the same component does nothing. */
-export async function useComponent(messageId: string, customId: string, values?: string[]): Promise<void> {
-  const key = `${messageId} ${customId}`;
-  if (ui.pending.has(key)) return;
-  ui.pending.add(key);
-  draw();
-  const who = { userId: ui.userId, channelId: currentChannelId(), messageId, customId };
-  await attempt(async () =>
-    follow(await interact(values ? { kind: 'select', ...who, values } : { kind: 'button', ...who })),
-  );
-  ui.pending.delete(key);
-  draw();
-}
-
-/** Uses a command from a message's menu. */
-export async function applyCommand(name: string, messageId: string): Promise<void> {
-  const who = { userId: ui.userId, channelId: currentChannelId() };
-  await attempt(async () => follow(await interact({ kind: 'message-command', ...who, name, messageId })));
 }

@@ -1,8 +1,8 @@
 /** Keeps the list of messages where the person wants it: at the newest ones, at an older place, or at a new reply. */
 import { draw, ui } from './screen.ts';
 
-/** Within this distance of the end, in pixels, the list follows new messages. */
-const NEAR = 120;
+/** Within this many pixels of the end, the list follows new messages. */
+const NEAR_END = 120;
 
 let watched: HTMLElement | undefined;
 /** Where the page itself last scrolled to: the event of that must not count as the person's. */
@@ -27,7 +27,7 @@ export function watchScroll(list: HTMLElement): void {
 
 function onScroll(list: HTMLElement): void {
   if (list.scrollTop === ownTop || heightsOf(list) !== heights) return;
-  const following = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR;
+  const following = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_END;
   if (following === ui.following) return;
   ui.following = following;
   draw();

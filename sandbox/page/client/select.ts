@@ -2,7 +2,8 @@
 import type { APISelectMenuComponent } from 'discord-api-types/v10';
 import { html, nothing, render } from 'lit-html';
 import type { GuildState, MessageState } from '../../discord/control.ts';
-import { type Choice, choicesOf, chosen, defaultsOf } from './components.ts';
+import { type Choice, choicesOf, defaultsOf } from './components.ts';
+import { useComponent } from './requests.ts';
 
 /** The menu and its place: on a message, or (without `state`) in a form. */
 export interface Owner {
@@ -13,7 +14,7 @@ export interface Owner {
 
 let count = 0;
 
-/** A select menu as Discord draws it, for `<bell-select>`. */
+/** The element `<bell-select>`: a select menu as Discord draws it. A class, because custom elements are classes. */
 export class BellSelect extends HTMLElement {
   /** The current choice. */
   values: string[] = [];
@@ -42,7 +43,7 @@ export class BellSelect extends HTMLElement {
     return this.#owner ? choicesOf(this.#owner.menu, this.#owner.guild) : [];
   }
 
-  get #most(): number {
+  get #max(): number {
     return this.#owner?.menu.max_values ?? 1;
   }
 
@@ -74,17 +75,18 @@ export class BellSelect extends HTMLElement {
     if (!this.#open) return;
     this.#open = false;
     this.#draw();
-    if (send && this.#most > 1) this.#send();
+    if (send && this.#max > 1) this.#send();
   }
 
   #send(): void {
     const { menu, state } = this.#owner!;
     const enough = this.values.length >= (menu.min_values ?? 1);
-    if (state && enough && this.values.join() !== defaultsOf(menu).join()) chosen(state, menu, this.values);
+    const isChanged = this.values.join() !== defaultsOf(menu).join();
+    if (state && enough && isChanged) void useComponent(state.id, menu.custom_id, this.values);
   }
 
   #pick(value: string): void {
-    if (this.#most === 1) {
+    if (this.#max === 1) {
       this.values = [value];
       this.#close(false);
       this.querySelector('button')?.focus();
@@ -93,7 +95,7 @@ export class BellSelect extends HTMLElement {
     }
     const without = this.values.filter((one) => one !== value);
     if (without.length < this.values.length) this.values = without;
-    else if (this.values.length < this.#most) this.values = [...this.values, value];
+    else if (this.values.length < this.#max) this.values = [...this.values, value];
     this.#draw();
   }
 
@@ -121,7 +123,7 @@ export class BellSelect extends HTMLElement {
     const labels = choices.filter(({ value }) => this.values.includes(value)).map(({ label }) => label);
     const placeholder = menu.placeholder ?? 'Make a selection';
     const list = html`<div class="choices" role="listbox" id=${this.#id} aria-label=${placeholder}
-      aria-multiselectable=${this.#most > 1}>
+      aria-multiselectable=${this.#max > 1}>
       ${choices.map(
         ({ value, label, description }, index) => html`<div role="option" id="${this.#id}-${index}" tabindex="-1"
           class=${index === this.#active ? 'active' : ''} aria-selected=${this.values.includes(value)}

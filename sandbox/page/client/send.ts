@@ -3,7 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check, labeled } from './controls.ts';
 import type { Known } from './model.ts';
-import { draw, perform } from './screen.ts';
+import { perform } from './requests.ts';
+import { draw } from './screen.ts';
 import { keep } from './session.ts';
 
 /** What is set in the form. */
@@ -67,7 +68,7 @@ export function sendView({ world }: Known): TemplateResult {
     <ul class="breakages">
       ${SPECIAL.map(
         ([label, meaning, action]) => html`<li><span><b>${label}</b><small>${meaning}</small></span>
-          ${button('Send', act(action), 'secondary', false, label)}</li>`,
+          ${button('Send', act(action), { about: label })}</li>`,
       )}
     </ul>
     <h3>By itself</h3>

@@ -41,6 +41,7 @@ function drawInline(node: Inline, guild: GuildState | undefined): Drawn {
   const inside = (children: Inline[]): Drawn[] => children.map((child) => drawInline(child, guild));
   switch (node.type) {
     case 'text':
+    case 'emoji':
       return node.text;
     case 'code':
       return html`<code>${node.text}</code>`;
@@ -63,8 +64,6 @@ function drawInline(node: Inline, guild: GuildState | undefined): Drawn {
       return html`<span class="mention">/${node.name}</span>`;
     case 'everyone':
       return html`<span class="mention">${node.text}</span>`;
-    case 'emoji':
-      return node.text;
     case 'user':
       return html`<span class="mention">@${userOf(node.id) ? nameOf(node.id, guild) : 'unknown-user'}</span>`;
     case 'channel':

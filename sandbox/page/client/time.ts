@@ -1,6 +1,7 @@
 /** Times as Discord writes them, in the language of the person whose eyes the page uses. */
 
 interface Formats {
+  locale: string;
   clock: Intl.DateTimeFormat;
   clockWithSeconds: Intl.DateTimeFormat;
   day: Intl.DateTimeFormat;
@@ -13,19 +14,17 @@ interface Formats {
 }
 
 const DAY_MS = 86_400_000;
-const made = new Map<string, Formats>();
 let formats = formatsFor('en-US');
 
-/** Uses this language from now on; a BCP 47 tag as Discord has them. */
+/** Uses this language from now on: a BCP 47 tag, as Discord's are. */
 export function setTimeLocale(locale: string): void {
-  formats = formatsFor(locale);
+  if (locale !== formats.locale) formats = formatsFor(locale);
 }
 
 function formatsFor(locale: string): Formats {
-  const found = made.get(locale);
-  if (found) return found;
   const date = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
-  const created: Formats = {
+  return {
+    locale,
     clock: date({ hour: 'numeric', minute: '2-digit' }),
     clockWithSeconds: date({ timeStyle: 'medium' }),
     day: date({ month: '2-digit', day: '2-digit', year: 'numeric' }),
@@ -35,8 +34,6 @@ function formatsFor(locale: string): Formats {
     relative: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
     joiner: locale.startsWith('en') ? ' at ' : ', ',
   };
-  made.set(locale, created);
-  return created;
 }
 
 const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Journey } from '../protocol.ts';
 import { icon } from './avatar.ts';
 import { act, button } from './controls.ts';
-import { tally } from './journey.ts';
+import { tally } from './events.ts';
 import { isOnline, type Known, known } from './model.ts';
 import { draw, type Tab } from './screen.ts';
 import { keep } from './session.ts';
@@ -98,7 +98,7 @@ function stepView(all: Known, open: (tab: Tab) => void): StepView {
       return {
         title: 'Send a swap',
         text: 'Nothing moves on the local chain yet. Let Treasury, a wallet that the bot watches, swap 150 HUSD for BELL.',
-        actions: button('Send a swap', act({ do: 'swap', from: 'Treasury' }), 'primary'),
+        actions: button('Send a swap', act({ do: 'swap', from: 'Treasury' }), { kind: 'primary' }),
       };
     case 2:
       return seeStep(all, open);
@@ -116,7 +116,7 @@ function seeStep({ journeys }: Known, open: (tab: Tab) => void): StepView {
     text: isPosted
       ? 'The alert is above, in #alerts. Events shows its way: mined, delivered, stored on the bot’s disk, routed, posted.'
       : 'The chain has mined it. The alert appears in #alerts in a moment.',
-    actions: html`${button('Next', next, 'primary', !isPosted)}${button('Show events', () => open('events'))}`,
+    actions: html`${button('Next', next, { kind: 'primary', disabled: !isPosted })}${button('Show events', () => open('events'))}`,
   };
 }
 
@@ -131,9 +131,19 @@ function crashStep({ world, journeys }: Known): StepView {
   return {
     title: 'Kill the bot, send a burst, start it',
     text,
-    actions: html`${button('Kill the bot', act({ do: 'bot', what: 'kill' }), isDown ? 'secondary' : 'danger', isDown)}
-      ${button(`Send ${BURST} transfers`, act({ do: 'burst', count: BURST }), isDown && sent === 0 ? 'primary' : 'secondary', !isDown)}
-      ${button('Start the bot', act({ do: 'bot', what: 'start' }), isDown && sent > 0 ? 'success' : 'secondary', !isDown)}`,
+    actions: html`
+      ${button('Kill the bot', act({ do: 'bot', what: 'kill' }), {
+        kind: isDown ? 'secondary' : 'danger',
+        disabled: isDown,
+      })}
+      ${button(`Send ${BURST} transfers`, act({ do: 'burst', count: BURST }), {
+        kind: isDown && sent === 0 ? 'primary' : 'secondary',
+        disabled: !isDown,
+      })}
+      ${button('Start the bot', act({ do: 'bot', what: 'start' }), {
+        kind: isDown && sent > 0 ? 'success' : 'secondary',
+        disabled: !isDown,
+      })}`,
   };
 }
 
@@ -151,8 +161,8 @@ function nothingLostStep(all: Known, open: (tab: Tab) => void): StepView {
   return {
     title: isComplete ? 'Nothing lost' : 'Watch them arrive',
     text,
-    actions: html`${undelivered > 0 ? button('Deliver now', act({ do: 'deliver' }), 'primary', !isOnline(all)) : nothing}
-      ${button('Finish', dismiss, undelivered > 0 ? 'secondary' : 'primary')}
+    actions: html`${undelivered > 0 ? button('Deliver now', act({ do: 'deliver' }), { kind: 'primary', disabled: !isOnline(all) }) : nothing}
+      ${button('Finish', dismiss, { kind: undelivered > 0 ? 'secondary' : 'primary' })}
       ${button('See what else can break', () => open('break'))}`,
   };
 }

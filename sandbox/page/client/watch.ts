@@ -2,7 +2,8 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { act, button, labeled } from './controls.ts';
 import { addressName, type Known } from './model.ts';
-import { attempt, notify, perform } from './screen.ts';
+import { perform } from './requests.ts';
+import { attempt, notify } from './screen.ts';
 
 /** The address in the input. */
 let candidate = '';
@@ -22,7 +23,7 @@ export function watchView({ world }: Known): TemplateResult {
     <ul class="scope" aria-label="Watched addresses">
       ${world.watched.map(
         (address) => html`<li>${addressView(address)}
-          ${button('Unwatch', act({ do: 'unwatch', address }), 'secondary', false, addressName(address) ?? address)}</li>`,
+          ${button('Unwatch', act({ do: 'unwatch', address }), { about: addressName(address) ?? address })}</li>`,
       )}
     </ul>
     ${world.watched.length === 0 ? html`<p class="soft">No address is watched.</p>` : nothing}
@@ -42,7 +43,7 @@ export function watchView({ world }: Known): TemplateResult {
     <ul class="scope" aria-label="Addresses that are not watched">
       ${others.map(
         (address) => html`<li>${addressView(address)}
-          ${button('Watch', act({ do: 'watch', address }), 'secondary', false, addressName(address) ?? address)}</li>`,
+          ${button('Watch', act({ do: 'watch', address }), { about: addressName(address) ?? address })}</li>`,
       )}
     </ul>`;
 }

@@ -1,8 +1,8 @@
 /** The panel on the right: what moves on the chain, what is watched, and what is broken. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { icon } from './avatar.ts';
-import { breakView } from './faults.ts';
-import { eventsView } from './journey.ts';
+import { breakView } from './break.ts';
+import { eventsView } from './events.ts';
 import { isOnline, type Known, known } from './model.ts';
 import { drawAtOnce, type Tab, ui } from './screen.ts';
 import { sendView } from './send.ts';

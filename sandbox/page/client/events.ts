@@ -28,7 +28,7 @@ export function eventsView(all: Known, now: number): TemplateResult {
     return html`<div class="calm">
       <p>Nothing has moved yet.</p>
       <div class="buttons">
-        ${button('Send a swap', act({ do: 'swap', from: 'Treasury' }), 'primary')}
+        ${button('Send a swap', act({ do: 'swap', from: 'Treasury' }), { kind: 'primary' })}
         ${world.traffic ? nothing : button('Turn on everyday transfers', act({ do: 'traffic', on: true }))}
       </div>
     </div>`;
@@ -50,7 +50,7 @@ function tallyView(journeys: readonly Journey[], canDeliver: boolean): TemplateR
   ];
   return html`<p class="tally"><b>${stored}</b> ${plural(stored, 'event')} stored · <b>${posted}</b>
       ${plural(posted, 'transaction')} posted${undelivered + queued > 0 ? waiting : ' · nothing waiting'}</p>
-    ${undelivered > 0 ? html`<p class="buttons">${button('Deliver now', act({ do: 'deliver' }), 'secondary', !canDeliver)}</p>` : nothing}`;
+    ${undelivered > 0 ? html`<p class="buttons">${button('Deliver now', act({ do: 'deliver' }), { disabled: !canDeliver })}</p>` : nothing}`;
 }
 
 const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`);

@@ -1,0 +1,230 @@
+/** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
+import type { PageAction } from '../protocol.ts';
+import { act, button, check } from './controls.ts';
+import { channelOf, guildOf, isOnline, type Known } from './model.ts';
+import { addFault, change, clearFault, perform } from './requests.ts';
+import { currentChannelId, ui } from './screen.ts';
+
+const MINUTE = 60_000;
+const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
+
+interface Breakage {
+  label: string;
+  /** What happens, and what the bot is expected to do. */
+  meaning: string;
+  rule: FaultRule;
+}
+
+const BREAKAGES: Breakage[] = [
+  {
+    label: 'Error 500 for a minute',
+    meaning: 'Discord rejects every message with a server error. The bot waits and retries; each alert appears once.',
+    rule: { fault: { kind: 'error', status: 500 }, ...MESSAGES, forMs: MINUTE },
+  },
+  {
+    label: 'Rate limit of 10 s',
+    meaning: 'Discord rejects the next message with 429. The bot waits 10 s, then sends it.',
+    rule: { fault: { kind: 'rate-limit', retryAfterMs: 10_000 }, ...MESSAGES, times: 1 },
+  },
+  {
+    label: '403 without a code',
+    meaning: 'Discord rejects the next message without saying why. The bot must not take it for a lost permission.',
+    rule: { fault: { kind: 'error', status: 403 }, ...MESSAGES, times: 1 },
+  },
+  {
+    label: 'Cloudflare page',
+    meaning:
+      'The next message meets an HTML error page in front of Discord. The bot pauses all requests, then retries.',
+    rule: { fault: { kind: 'cloudflare', status: 429 }, ...MESSAGES, times: 1 },
+  },
+  {
+    label: 'Lost response',
+    meaning:
+      'Discord posts the next message, but the response never arrives. The bot asks again without posting twice.',
+    rule: { fault: { kind: 'lost' }, ...MESSAGES, times: 1 },
+  },
+  {
+    label: 'Discord down for a minute',
+    meaning: 'All requests fail and the connection closes. Alerts wait on the bot’s disk and follow afterwards.',
+    rule: { fault: { kind: 'away' }, forMs: MINUTE },
+  },
+  {
+    label: 'Gateway down for a minute',
+    meaning: 'The bot receives no commands, but its alerts still go out.',
+    rule: { fault: { kind: 'gateway-down' }, forMs: MINUTE },
+  },
+];
+
+/** Draws the whole tab. */
+export function breakView(all: Known): TemplateResult {
+  const { faults } = all.discord;
+  return html`<h3>Bot</h3>
+    <ul class="breakages">${botRows(all.world.bot.state === 'stopped')}</ul>
+    <h3>Discord</h3>
+    <ul class="faults" aria-label="Active faults" aria-live="polite">${faults.map(faultView)}</ul>
+    ${faults.length > 1 ? button('Remove all faults', () => void clearFault(), { kind: 'success' }) : nothing}
+    <ul class="breakages">
+      ${BREAKAGES.map(({ label, meaning, rule }) =>
+        row(
+          label,
+          meaning,
+          breakButton(label, () => void addFault(rule, `${label}: active now.`)),
+        ),
+      )}
+      ${row(
+        'Dropped connection',
+        'The bot’s gateway connection closes once. The bot reconnects and resumes.',
+        breakButton(
+          'Dropped connection',
+          () => void change({ do: 'gateway.drop' }, 'The bot’s gateway connection was dropped.'),
+        ),
+      )}
+    </ul>
+    <h3>Notification service</h3>
+    ${serviceView(all)}
+    ${placeView()}`;
+}
+
+function row(label: string, meaning: string, action: TemplateResult): TemplateResult {
+  return html`<li><span><b>${label}</b><small>${meaning}</small></span>${action}</li>`;
+}
+
+const breakButton = (label: string, onClick: () => void): TemplateResult => button('Break', onClick, { about: label });
+
+function botRows(isDown: boolean): TemplateResult[] {
+  return [
+    isDown
+      ? row(
+          'Start the bot',
+          'It finds what is on its disk and continues. Events that waited arrive next.',
+          button('Start', act({ do: 'bot', what: 'start' }), { kind: 'success' }),
+        )
+      : row(
+          'Kill the bot',
+          'SIGKILL, as in a crash or power cut. Events wait at the notification service.',
+          button('Kill', act({ do: 'bot', what: 'kill' }), { kind: 'danger' }),
+        ),
+    row(
+      'Restart the bot',
+      'SIGTERM, then a start, as in an update. It finishes what it is sending first.',
+      button('Restart', act({ do: 'bot', what: 'restart' }), { disabled: isDown }),
+    ),
+  ];
+}
+
+function serviceView(all: Known): TemplateResult {
+  const { repeat, delayMs, reorder, paused } = all.world.notification;
+  const set = (faults: Extract<PageAction, { do: 'notification' }>['faults']): void =>
+    void perform({ do: 'notification', faults });
+  return html`
+    ${check('Send each event twice', repeat > 0, (on) => set({ repeat: on ? 1 : 0, repeatAfterMs: 12_000 }), 'Again 12 s after its 200. The bot posts it once.')}
+    ${check('Send 10 s late', delayMs > 0, (on) => set({ delayMs: on ? 10_000 : 0 }), 'Alerts are late, but complete.')}
+    ${check('Send in random order', reorder, (on) => set({ reorder: on }), 'Applies when several events wait.')}
+    ${check('Pause', paused, (on) => set({ paused: on }), 'Nothing is sent until you clear this box. Nothing is lost.')}
+    <p class="buttons">${button('Deliver now', act({ do: 'deliver' }), { disabled: !isOnline(all) })}
+      <small>Sends everything that waits for a retry. The service’s own retries come after 15 s, 1 min, 10 min…</small></p>`;
+}
+
+/** Draws what can happen to the channel on the screen, and to its server. */
+function placeView(): TemplateResult | typeof nothing {
+  const channel = channelOf(currentChannelId());
+  const guild = guildOf(ui.guildId);
+  if (!channel || !guild) return nothing;
+  return html`<h3 class="name">#${channel.name}</h3>
+    <ul class="breakages">${channelRows(channel, guild)}</ul>
+    <h3 class="name">${guild.name}</h3>
+    <ul class="breakages">${guildRows(guild)}</ul>`;
+}
+
+function channelRows({ id: channelId, name, botMaySend }: ChannelState, guild: GuildState): TemplateResult[] {
+  const created = { do: 'channel.create', guildId: guild.id, name: `new-${guild.channels.length + 1}` } as const;
+  return [
+    botMaySend
+      ? row(
+          'Take away access',
+          'The bot no longer sees the channel. Alerts wait and follow once it is back.',
+          button('Forbid', () => void change({ do: 'channel.forbid', channelId }, `The bot no longer sees #${name}.`)),
+        )
+      : row(
+          'Give access back',
+          'The bot sees the channel again and sends what waited.',
+          button('Allow', () => void change({ do: 'channel.allow', channelId }, `The bot sees #${name} again.`), {
+            kind: 'success',
+          }),
+        ),
+    row(
+      'Delete the channel',
+      'Its alerts have nowhere to go. /status shows it.',
+      button('Delete', () => void change({ do: 'channel.delete', channelId }, `#${name} was deleted.`), {
+        kind: 'danger',
+      }),
+    ),
+    row(
+      'Create a channel',
+      'A new one without subscriptions.',
+      button('Create', () => void change(created, 'A channel was created.')),
+    ),
+  ];
+}
+
+function guildRows({ id: guildId, name, available, present }: GuildState): TemplateResult[] {
+  return [
+    available
+      ? row(
+          'Server outage',
+          'Discord reports the server as unavailable, as it does during incidents.',
+          breakButton(
+            'Server outage',
+            () => void change({ do: 'guild.unavailable', guildId }, `${name} is unavailable.`),
+          ),
+        )
+      : row(
+          'End the outage',
+          'Discord reports the server as available again.',
+          button('End', () => void change({ do: 'guild.available', guildId }, `${name} is back.`), { kind: 'success' }),
+        ),
+    present
+      ? row(
+          'Remove the bot',
+          'An admin removes it from the server. Its subscriptions are kept for a while.',
+          button('Remove', () => void change({ do: 'guild.remove', guildId }, `The bot was removed from ${name}.`), {
+            kind: 'danger',
+          }),
+        )
+      : row(
+          'Invite the bot',
+          'An admin adds it to the server again.',
+          button('Invite', () => void change({ do: 'guild.add', guildId }, `The bot is in ${name} again.`), {
+            kind: 'success',
+          }),
+        ),
+  ];
+}
+
+const FAULT_NAMES: Record<Fault['kind'], string> = {
+  error: 'Error',
+  'rate-limit': 'Rate limit',
+  cloudflare: 'Cloudflare page',
+  cut: 'Cut response',
+  lost: 'Lost response',
+  reset: 'Broken connection',
+  hang: 'No response',
+  delay: 'Slow',
+  'gateway-down': 'Gateway down',
+  away: 'Discord down',
+};
+
+function faultView({ id, fault, hits, ...span }: FaultState): TemplateResult {
+  const status = 'status' in fault ? ` ${fault.status}` : '';
+  const affected = hits === 0 ? 'no request affected yet' : `${hits} request${hits === 1 ? '' : 's'} affected`;
+  return html`<li><span><b>${FAULT_NAMES[fault.kind]}${status}</b> · ${spanText(span)} <small>${affected}</small></span>
+    ${button('Remove', () => void clearFault(id), { kind: 'success' })}</li>`;
+}
+
+/** Returns how long a fault lasts. */
+function spanText({ times, forMs }: Pick<FaultRule, 'times' | 'forMs'>): string {
+  if (times !== undefined) return times === 1 ? 'next request' : `next ${times} requests`;
+  return forMs === undefined ? 'until removed' : `for ${forMs / 1_000} s`;
+}

@@ -1,0 +1,71 @@
+/** What the page asks of its server: interactions with the bot, changes, faults, and actions on the world. */
+import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
+import type { ActionResult, PageAction } from '../protocol.ts';
+import { attempt, currentChannelId, draw, notify, ui } from './screen.ts';
+
+async function call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+  const response = await fetch(path, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  if (response.status === 204) return undefined as Result;
+  const result = (await response.json()) as Result & { error?: string };
+  if (!response.ok) throw new Error(result.error ?? `The sandbox responded ${response.status}.`);
+  return result;
+}
+
+/** Sends an interaction. @throws with a sentence when a Discord client would refuse it. */
+export const interact = (request: InteractionRequest): Promise<InteractionState> =>
+  call('POST', '/_control/interactions', request);
+
+/** Performs an action on the world outside Discord, and shows the result. */
+export const perform = (action: PageAction): Promise<void> =>
+  attempt(async () => notify((await call<ActionResult>('POST', '/_sandbox/act', action)).message));
+
+/** Changes something in Discord. */
+export const change = (action: WorldAction, done: string): Promise<void> =>
+  attempt(async () => {
+    await call('POST', '/_control/world', action);
+    if (done) notify(done);
+  });
+
+/** Adds a fault to Discord. */
+export const addFault = (rule: FaultRule, done: string): Promise<void> =>
+  attempt(async () => {
+    await call('POST', '/_control/faults', rule);
+    notify(done);
+  });
+
+/** Removes one fault, or all. */
+export const clearFault = (id?: string): Promise<void> =>
+  attempt(() => call('DELETE', id === undefined ? '/_control/faults' : `/_control/faults/${id}`));
+
+/** Shows what an interaction led to: its reply comes into view, or a form opens. */
+export function follow(state: InteractionState): void {
+  ui.reveal = state.reply?.id ?? state.id;
+  if (state.modal) {
+    ui.form = state;
+    ui.formError = '';
+  }
+  draw();
+}
+
+/** Presses a button or chooses in a menu. While that is pending, the same component does nothing. */
+export async function useComponent(messageId: string, customId: string, values?: string[]): Promise<void> {
+  const key = `${messageId} ${customId}`;
+  if (ui.pending.has(key)) return;
+  ui.pending.add(key);
+  draw();
+  const who = { userId: ui.userId, channelId: currentChannelId(), messageId, customId };
+  await attempt(async () =>
+    follow(await interact(values ? { kind: 'select', ...who, values } : { kind: 'button', ...who })),
+  );
+  ui.pending.delete(key);
+  draw();
+}
+
+/** Uses a command from a message's menu. */
+export async function applyCommand(name: string, messageId: string): Promise<void> {
+  const who = { userId: ui.userId, channelId: currentChannelId() };
+  await attempt(async () => follow(await interact({ kind: 'message-command', ...who, name, messageId })));
+}
