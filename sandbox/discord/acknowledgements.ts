@@ -1,11 +1,12 @@
-/** What the bot's responses to interactions need: Discord's deadlines and tokens. */
-import type { Clock } from './clock.ts';
+/** Whether the bot may still respond to an interaction: Discord's deadlines and tokens. */
+import type { Clock } from '../../src/domain/clock.ts';
 import type { Entries, Entry } from './entries.ts';
 import { errors } from './errors.ts';
 
 /** How long an interaction waits for its first response. */
 export const ACK_MS = 3000;
-const LIFE_MS = 15 * 60_000;
+/** How long an interaction's token is valid. */
+const TOKEN_MS = 15 * 60_000;
 
 /** Creates the checks of whether the bot may still respond, and records that it did. */
 export function createAcknowledgements(entries: Entries, clock: Clock) {
@@ -22,7 +23,7 @@ export function createAcknowledgements(entries: Entries, clock: Clock) {
     /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
     alive(token: string): Entry {
       const entry = entries.ofToken(token);
-      if (!entry || clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
+      if (!entry || clock.now() - entry.at >= TOKEN_MS) throw errors.invalidWebhookToken();
       if (entry.status !== 'acknowledged') throw errors.unknownWebhook();
       return entry;
     },

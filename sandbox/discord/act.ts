@@ -1,9 +1,10 @@
-/** Performs changes to the world, and sends each to the bot the way Discord does. */
+/** Performs changes to the world, and sends each one to the bot as Discord does. */
 import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
 import type { WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { type ActionOf, changeGuild, checkOverwrites, createChannel, createGuild, setBotOverwrite } from './guilds.ts';
+import { CONTENT_MAX } from './message-rules.ts';
 import { channel, guild, member, role, user } from './named.ts';
 import { notifyChannel, notifyGuild, notifyMember, notifyMembership, notifyRole } from './notify.ts';
 import { apiGuild } from './objects.ts';
@@ -25,16 +26,10 @@ function deleteRole(core: Core, gone: Role): void {
 }
 
 function openDirectMessage(core: Core, userId: string): WorldResult {
-  const recipientId = user(core, userId).id;
-  const known = core.world.directMessage(recipientId);
-  const dm =
-    known ?? core.world.addChannel({ id: core.nextId(), type: ChannelType.DM, name: '', guildId: null, recipientId });
+  const dm = core.world.directMessage(user(core, userId).id, core.nextId);
   core.events.emit({ type: 'direct-message', channel: channelState(core.world, dm) });
   return { id: dm.id };
 }
-
-/** Discord's limit for a message's text. */
-const MESSAGE_MAX = 2_000;
 
 function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult {
   const on = channel(core, action.channelId);
@@ -42,7 +37,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
   if (typeof action.content !== 'string' || action.content.trim() === '')
     throw new NotPossible('A message needs content.');
-  if (action.content.length > MESSAGE_MAX) throw new NotPossible(`A message has at most ${MESSAGE_MAX} characters.`);
+  if (action.content.length > CONTENT_MAX) throw new NotPossible(`A message has at most ${CONTENT_MAX} characters.`);
   // A mention adds the bot to a private thread.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
     on.joined = true;
@@ -68,7 +63,7 @@ function forget(core: Core): void {
 }
 
 /** Performs each kind of action. Returns the id of what was created or changed. */
-const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => WorldResult } = {
+const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => WorldResult } = {
   'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
     const made = core.world.addUser({ id: core.nextId(), username, displayName, locale });
     core.events.emit({ type: 'users', users: userStates(core.world) });
@@ -187,7 +182,7 @@ const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
 /** Performs an action and notifies the bot and the listeners. @throws {@link NotPossible} with a sentence. */
 export function act(core: Core, action: WorldAction): WorldResult {
   // JSON from outside may contain any name.
-  if (!Object.hasOwn(ACTIONS, action.do)) throw new NotPossible(`There is no action "${action.do}".`);
-  const run = ACTIONS[action.do] as (core: Core, action: WorldAction) => WorldResult;
+  if (!Object.hasOwn(actions, action.do)) throw new NotPossible(`There is no action "${action.do}".`);
+  const run = actions[action.do] as (core: Core, action: WorldAction) => WorldResult;
   return run(core, action);
 }

@@ -1,22 +1,7 @@
-/** Time as an argument: tests advance it by hand. The stand-in is also a package by itself, so the bot's stays out. */
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Runs once after `ms`; returns a function that cancels it. */
-  after(ms: number, run: () => void): () => void;
-}
+/** Clocks for tests, and Discord's ids and times. */
+import type { Clock } from '../../src/domain/clock.ts';
 
-/** The real time; its timers do not keep the process alive. */
-export const systemClock: Clock = {
-  now: Date.now,
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
-
-/** A clock that stands still until `advance` or `leap` moves it. */
+/** See {@link createManualClock}. */
 export type ManualClock = ReturnType<typeof createManualClock>;
 
 /** Creates a clock that stands still until `advance` or `leap` moves it. */
@@ -41,7 +26,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     return Math.min(...timers.map(({ due }) => due)) - time;
   }
 
-  /** Moves the time on. Timers run on the way, in order, each at its time. */
+  /** Moves the time forward. Timers run in order, each at its own time. */
   function advance(ms: number): void {
     const end = time + ms;
     for (;;) {
@@ -54,7 +39,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     time = end;
   }
 
-  /** Moves the time on at once, as a process sees it that was suspended: what became due runs at the end, once. */
+  /** Moves the time forward at once, as after a suspension of the process. Timers that became due run at the end. */
   function leap(ms: number): void {
     time += ms;
     const due = timers.filter((timer) => timer.due <= time).sort((a, b) => a.due - b.due);

@@ -1,5 +1,10 @@
 /** The application's registered commands, globally and per server. */
-import { type APIApplicationCommand, ApplicationCommandType } from 'discord.js';
+import {
+  type APIApplicationCommand,
+  ApplicationCommandType,
+  ApplicationIntegrationType,
+  InteractionContextType,
+} from 'discord.js';
 import { COMMANDS_MAX, checkCommand, checkCommands } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
@@ -9,18 +14,15 @@ import type { Json } from './validate.ts';
 /** The registered commands. */
 export type Commands = ReturnType<typeof createCommands>;
 
-/** Creates the registry of commands. */
-export function createCommands({
-  applicationId,
-  events,
-  nextId,
-  strict,
-}: {
+interface CommandsOptions {
   applicationId: string;
   events: Events;
   nextId: () => string;
   strict: boolean;
-}) {
+}
+
+/** Creates the registry of commands. */
+export function createCommands({ applicationId, events, nextId, strict }: CommandsOptions) {
   const scopes = new Map<string | null, APIApplicationCommand[]>();
   const build = (guildId: string | null, body: Json, known: APIApplicationCommand | undefined) =>
     commandOf(body, { id: known?.id ?? nextId(), applicationId, version: nextId(), guildId });
@@ -53,23 +55,23 @@ export function createCommands({
     return store(
       guildId,
       body.map((item: Json) => {
-        const known = old.find((one) => one.name === item.name && one.type === (item.type ?? 1));
+        const known = old.find((one) => one.name === item.name && one.type === typeOf(item));
         return build(guildId, item, known);
       }),
     );
   }
 
   /** Adds a command, or replaces the one with this name. */
-  function create(guildId: string | null, body: Json): { created: boolean; command: APIApplicationCommand } {
+  function create(guildId: string | null, body: Json): { isNew: boolean; command: APIApplicationCommand } {
     if (strict) checkCommand(body);
     const old = list(guildId);
-    const wanted: ApplicationCommandType = body.type ?? ApplicationCommandType.ChatInput;
+    const wanted = typeOf(body);
     const known = old.find((one) => one.name === body.name && one.type === wanted);
     const most = COMMANDS_MAX[wanted] ?? Number.POSITIVE_INFINITY;
     if (!known && old.filter(({ type }) => type === wanted).length >= most) throw errors.tooManyCommands(most);
     const command = build(guildId, body, known);
     store(guildId, [...old.filter((one) => one !== known), command]);
-    return { created: !known, command };
+    return { isNew: !known, command };
   }
 
   function edit(guildId: string | null, id: string, body: Json): APIApplicationCommand {
@@ -101,30 +103,32 @@ export function createCommands({
   return { list, states, get, find, replace, create, edit, remove };
 }
 
+/** Returns a definition's type. */
+const typeOf = (body: Json): ApplicationCommandType => body.type ?? ApplicationCommandType.ChatInput;
+
+interface Registration {
+  id: string;
+  applicationId: string;
+  version: string;
+  guildId: string | null;
+}
+
 /** Returns a registered command. */
-function commandOf(
-  body: Json,
-  {
-    id,
-    applicationId,
-    version,
-    guildId,
-  }: { id: string; applicationId: string; version: string; guildId: string | null },
-): APIApplicationCommand {
+function commandOf(body: Json, { id, applicationId, version, guildId }: Registration): APIApplicationCommand {
   const permissions = body.default_member_permissions;
   return {
     id,
     application_id: applicationId,
     version,
-    type: body.type ?? ApplicationCommandType.ChatInput,
+    type: typeOf(body),
     name: body.name,
     name_localizations: body.name_localizations ?? null,
     description: body.description ?? '',
     description_localizations: body.description_localizations ?? null,
     default_member_permissions: permissions === undefined || permissions === null ? null : String(permissions),
-    dm_permission: body.contexts ? body.contexts.includes(1) : (body.dm_permission ?? true),
+    dm_permission: body.contexts ? body.contexts.includes(InteractionContextType.BotDM) : (body.dm_permission ?? true),
     contexts: body.contexts ?? null,
-    integration_types: body.integration_types ?? [0],
+    integration_types: body.integration_types ?? [ApplicationIntegrationType.GuildInstall],
     nsfw: body.nsfw ?? false,
     ...(body.options?.length && { options: body.options }),
     ...(guildId !== null && { guild_id: guildId }),

@@ -1,7 +1,7 @@
 /** The HTTP routes of control.ts, and the files of messages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { act } from './act.ts';
-import type { ControlEvent, FaultRule, InteractionRequest, WorldAction } from './control.ts';
+import type { ControlEvent, Fault, FaultRule, InteractionRequest, WorldAction } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { prepare } from './person.ts';
@@ -9,7 +9,18 @@ import { wholeState } from './state.ts';
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
-const FAULTS = ['error', 'rate-limit', 'cloudflare', 'cut', 'lost', 'reset', 'hang', 'delay', 'gateway-down', 'away'];
+const FAULTS: readonly Fault['kind'][] = [
+  'error',
+  'rate-limit',
+  'cloudflare',
+  'cut',
+  'lost',
+  'reset',
+  'hang',
+  'delay',
+  'gateway-down',
+  'away',
+];
 
 function sendEvents(core: Core, request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
@@ -36,8 +47,8 @@ function checkFault(rule: FaultRule): void {
   if (!FAULTS.includes(rule?.fault?.kind)) throw new NotPossible(`"fault.kind" must be one of ${FAULTS.join(', ')}.`);
 }
 
-/** Refuses web pages of other machines: only local pages and programs may control the stand-in. */
-function guard(request: FastifyRequest, reply: FastifyReply): boolean {
+/** Whether a request may use the control interface: local pages and programs may, web pages of other machines may not. */
+function mayControl(request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin, host } = request.headers;
   if (origin !== undefined && LOOPBACK.test(origin))
     reply.headers({
@@ -53,7 +64,8 @@ function guard(request: FastifyRequest, reply: FastifyReply): boolean {
 
 async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   app.addHook('onRequest', async (request, reply) => {
-    if (!guard(request, reply)) return reply.code(403).send({ error: 'Only pages of this machine may use /_control.' });
+    if (!mayControl(request, reply))
+      return reply.code(403).send({ error: 'Only pages of this machine may use /_control.' });
     if (request.method === 'OPTIONS') return reply.code(204).send();
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) => {

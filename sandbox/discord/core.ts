@@ -1,5 +1,4 @@
-/** The parts of one running stand-in, as its routes and actions see them. */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { Commands } from './commands.ts';
 import type { Events } from './events.ts';
 import type { Faults } from './faults.ts';
@@ -12,7 +11,7 @@ import type { Replies } from './replies.ts';
 import type { RequestLog } from './request-log.ts';
 import type { World } from './world.ts';
 
-/** All parts of one stand-in. */
+/** The parts of one running stand-in, as its routes and actions see them. */
 export interface Core {
   /** Root, e.g. `http://127.0.0.1:4000`. */
   url: string;

@@ -26,11 +26,11 @@ export interface Entry {
   choices: Json;
   failure: string | null;
   stopDeadline: () => void;
-  /** Those who wait for a state of it. */
+  /** The promises of {@link untilState} that are still pending. */
   waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
 }
 
-/** Creates an interaction that nobody has answered yet. */
+/** Creates an interaction that the bot has not acknowledged yet. */
 export function newEntry(
   world: World,
   { id, at, request, prepared }: { id: string; at: number; request: InteractionRequest; prepared: Prepared },
@@ -61,7 +61,7 @@ export function isLoading({ original }: Entry): boolean {
   return original !== null && !original.deleted && ((original.message.flags ?? 0) & MessageFlags.Loading) !== 0;
 }
 
-/** Returns what others see of an interaction. */
+/** Returns an interaction as control clients see it. */
 export function stateOf(entry: Entry): InteractionState {
   return {
     id: entry.id,
@@ -99,12 +99,12 @@ export function untilState(entry: Entry, condition: (state: InteractionState) =>
   });
 }
 
-/** Resolves those who wait for the state that an interaction has now. */
+/** Resolves the promises that wait for the state that an interaction has now. */
 export function checkWaiting({ waiting }: Entry): void {
   for (const waiter of waiting) if (waiter.check()) waiting.delete(waiter);
 }
 
-/** Rejects all who wait for an interaction. */
+/** Rejects the promises that wait for an interaction. */
 export function failWaiting({ waiting }: Entry, error: Error): void {
   for (const { fail } of waiting) fail(error);
   waiting.clear();
@@ -113,7 +113,7 @@ export function failWaiting({ waiting }: Entry, error: Error): void {
 /** The interactions that are remembered. */
 export type Entries = ReturnType<typeof createEntries>;
 
-/** Creates the memory of interactions: the newest, by id, token and message. */
+/** Creates the store of interactions, by id, token and message. It keeps the newest. */
 export function createEntries() {
   const byId = new Map<string, Entry>();
   const byToken = new Map<string, Entry>();

@@ -1,6 +1,6 @@
 /** Sends events to listeners, and keeps the last 1,000 for listeners that reconnect. */
 import { EventEmitter } from 'node:events';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { ControlEvent } from './control.ts';
 
 type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;

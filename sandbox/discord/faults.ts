@@ -1,5 +1,5 @@
 /** Decides which fault affects which request. The REST server applies it. */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
 import type { Events } from './events.ts';
 
@@ -27,15 +27,16 @@ function fits(pattern: string, path: string): boolean {
   return wanted.length === given.length;
 }
 
-const SERVICE: readonly Fault['kind'][] = ['away', 'gateway-down'];
+/** The faults that drop gateway connections. */
+const OUTAGES: readonly Fault['kind'][] = ['away', 'gateway-down'];
 
 /** The faults that are active. */
 export type Faults = ReturnType<typeof createFaults>;
 
 const shardOf = (fault: Fault): number | undefined => (fault.kind === 'gateway-down' ? fault.shard : undefined);
 
-/** Creates the list of active faults, empty. `onService` is called when the gateway, a shard or all of Discord goes down. */
-export function createFaults(clock: Clock, events: Events, onService: (shard: number | undefined) => void) {
+/** Creates an empty list of active faults. `onOutage` is called when a shard, or without one the whole gateway, goes down. */
+export function createFaults(clock: Clock, events: Events, onOutage: (shard: number | undefined) => void) {
   let entries: Entry[] = [];
   let made = 0;
 
@@ -45,7 +46,7 @@ export function createFaults(clock: Clock, events: Events, onService: (shard: nu
     const clearThis = (): void => clear(state.id);
     const cancel = rule.forMs === undefined ? () => {} : clock.after(rule.forMs, clearThis);
     entries.push({ state, seen: 0, cancel });
-    if (SERVICE.includes(rule.fault.kind)) onService(shardOf(rule.fault));
+    if (OUTAGES.includes(rule.fault.kind)) onOutage(shardOf(rule.fault));
     report();
     return {
       id: state.id,
@@ -67,8 +68,8 @@ export function createFaults(clock: Clock, events: Events, onService: (shard: nu
     return entries.map(({ state }) => ({ ...state }));
   }
 
-  /** Returns the fault for this request and counts it. `path` is below `/api/v10`, without query. */
-  function meet(method: string, path: string): Fault | null {
+  /** Returns the fault that affects this request, and counts it. `path` is below `/api/v10`, without query. */
+  function match(method: string, path: string): Fault | null {
     for (const entry of entries) {
       const { state } = entry;
       if (state.fault.kind === 'gateway-down') continue;
@@ -100,7 +101,7 @@ export function createFaults(clock: Clock, events: Events, onService: (shard: nu
     list,
     /** Whether gateway connections are refused: all of them, or those of this shard. */
     isGatewayDown: (shard?: number): boolean =>
-      entries.some(({ state: { fault } }) => SERVICE.includes(fault.kind) && (shardOf(fault) ?? shard) === shard),
-    meet,
+      entries.some(({ state: { fault } }) => OUTAGES.includes(fault.kind) && (shardOf(fault) ?? shard) === shard),
+    match,
   };
 }

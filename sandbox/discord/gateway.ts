@@ -12,8 +12,8 @@ import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
-/** Servers of one session. */
-const GUILDS_MOST = 2500;
+/** How many servers one session may serve. */
+const GUILDS_MAX = 2500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
 
 const CLOSE = {
@@ -33,7 +33,6 @@ const CLOSE = {
 /** Why a payload is refused: close code and reason. */
 type Refusal = (typeof CLOSE)[keyof typeof CLOSE];
 
-/** What the gateway works with. */
 interface GatewayOptions {
   world: World;
   events: Events;
@@ -46,7 +45,7 @@ interface GatewayOptions {
   starts: ReturnType<typeof createSessionStarts>;
   /** Whether connections are refused: all, or those of a shard. */
   down: (shard?: number) => boolean;
-  /** Returns the data that the bot gets in the place of an event's own. */
+  /** Returns the data that the bot gets instead of an event's own. */
   tamper?: ((name: string, data: Json) => Json) | undefined;
 }
 
@@ -195,7 +194,7 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
         return null;
       }
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
-      if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
+      if (guilds.length > GUILDS_MAX) return CLOSE.shardingRequired;
       if (!starts.begin(shard)) {
         counts.refusedIdentifies += 1;
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });

@@ -1,8 +1,10 @@
 /** A stand-in for Discord that an unmodified bot logs in to. Start it with {@link startDiscord}. */
 import type { AddressInfo } from 'node:net';
+import { GatewayIntentBits as Intent, PermissionFlagsBits } from 'discord.js';
 import Fastify from 'fastify';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { act } from './act.ts';
-import { type Clock, snowflakes, stoppable, systemClock } from './clock.ts';
+import { snowflakes, stoppable } from './clock.ts';
 import { createCommands } from './commands.ts';
 import type {
   ControlEvent,
@@ -23,26 +25,25 @@ import { createGateway } from './gateway.ts';
 import { createInteractions, type Interaction } from './interactions.ts';
 import { createLimits, type LimitTable } from './limits.ts';
 import { createMessages } from './messages.ts';
-import { accessible } from './permissions.ts';
+import { botPermissions } from './permissions.ts';
 import { prepare } from './person.ts';
 import { createReplies } from './replies.ts';
 import { createRequestLog } from './request-log.ts';
 import { addRest } from './rest.ts';
-import { plant, seed } from './seed.ts';
+import { seed, seedWorld } from './seed.ts';
 import { createSessionStarts, type SessionStarts } from './session-starts.ts';
 import { wholeState } from './state.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
-export { type Clock, createManualClock, type ManualClock } from './clock.ts';
+export type { Clock } from '../../src/domain/clock.ts';
+export { createManualClock, type ManualClock } from './clock.ts';
 export type * from './control.ts';
 export { NotPossible } from './errors.ts';
 export { seed };
 
 const BODY_MAX = 26 * 1024 * 1024;
-/** Longer than any machine needs. Real time, because a manual clock may stand still. */
-const UNTIL_MOST_MS = 120_000;
-const DIRECT_MESSAGES = 1 << 12;
-const GUILD_MESSAGES = 1 << 9;
+/** How long `until` waits: longer than any machine needs. In real time, because a manual clock may stand still. */
+const UNTIL_MS = 120_000;
 
 /** How to start a stand-in. Everything has a default. */
 export interface DiscordOptions {
@@ -61,9 +62,9 @@ export interface DiscordOptions {
   strict?: boolean;
   /** Whether the application has the privileged intents. Default false: they are refused with close code 4014. */
   privilegedIntents?: boolean;
-  /** How many shards Discord recommends, and how they may identify; what is left out is not limited. */
+  /** How many shards Discord recommends, and how they may identify. What is left out is not limited. */
   sessionStarts?: Partial<SessionStarts>;
-  /** Returns the data that the bot gets in the place of a gateway event's own, to test it with damaged events. */
+  /** Returns the data that the bot gets instead of a gateway event's own, to test it with damaged events. */
   tamper?: (name: string, data: unknown) => unknown;
 }
 
@@ -103,7 +104,7 @@ export interface Discord {
   close(): Promise<void>;
 }
 
-/** A token in the format of Discord's. It is valid only here. */
+/** Returns a token in the format of Discord's. It is valid only here. */
 function standInToken(botId: string): string {
   return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
 }
@@ -127,8 +128,12 @@ function build(options: DiscordOptions, clock: Clock): Core {
   });
   const dispatch: Parameters<typeof createMessages>[0]['dispatch'] = (name, channel, data) => {
     const guild = world.guildOf(channel);
-    if (guild && !(guild.present && guild.available && visible(world, channel.id))) return;
-    gateway.dispatch(name, data, { guildId: channel.guildId, intents: guild ? GUILD_MESSAGES : DIRECT_MESSAGES });
+    const isSeen = (botPermissions(world, channel) & PermissionFlagsBits.ViewChannel) !== 0n;
+    if (guild && !(guild.available && isSeen)) return;
+    gateway.dispatch(name, data, {
+      guildId: channel.guildId,
+      intents: guild ? Intent.GuildMessages : Intent.DirectMessages,
+    });
   };
   const files = createFiles(nextId, () => core.url);
   const messages = createMessages({ world, clock, events, files, nextId, dispatch });
@@ -152,17 +157,8 @@ function build(options: DiscordOptions, clock: Clock): Core {
     limits: createLimits(clock, options.limits ?? 'discord'),
     log: createRequestLog(clock, events),
   };
-  if (options.seed !== 'empty') plant(world, clock.now());
+  if (options.seed !== 'empty') seedWorld(world, clock.now());
   return core;
-}
-
-function visible(world: World, channelId: string): boolean {
-  try {
-    accessible(world, channelId);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Starts a stand-in and resolves once it is listening. @throws `EADDRINUSE` when the port is in use. */
@@ -170,7 +166,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   const clock = stoppable(options.clock ?? systemClock);
   const core = build(options, clock);
   const app = Fastify({ bodyLimit: BODY_MAX, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
-  const breakOff = addRest(app, core);
+  const abortRequests = addRest(app, core);
   addControl(app, core);
   app.server.on('upgrade', (request, socket, head) => core.gateway.upgrade(request, socket, head));
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
@@ -182,7 +178,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     real.stop();
     core.interactions.close();
     core.gateway.close();
-    breakOff();
+    abortRequests();
     await app.close();
   });
 }
@@ -213,7 +209,7 @@ function handle(core: Core, real: Clock, close: () => Promise<void>): Discord {
     until: (what, condition) =>
       new Promise((resolve, reject) => {
         if (condition(discord)) return resolve();
-        const giveUp = real.after(UNTIL_MOST_MS, () => {
+        const giveUp = real.after(UNTIL_MS, () => {
           stop();
           reject(new Error(`This was expected and never happened: ${what}. The condition: ${condition.toString()}`));
         });

@@ -1,6 +1,7 @@
-/** Interactions from a person's action to the last followup: what they are, who waits for them, and how they fail. */
+/** Interactions, from a person's action to the last followup or the failure. */
+
+import type { Clock } from '../../src/domain/clock.ts';
 import { ACK_MS, createAcknowledgements } from './acknowledgements.ts';
-import type { Clock } from './clock.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import {
   checkWaiting,
@@ -33,7 +34,6 @@ export interface Interaction {
 /** The interactions of one stand-in. */
 export type Interactions = ReturnType<typeof createInteractions>;
 
-/** What the interactions of one stand-in work with. */
 interface InteractionsOptions {
   world: World;
   clock: Clock;
@@ -57,7 +57,7 @@ export function createInteractions({ world, clock, events, gateway, nextId }: In
     checkWaiting(entry);
   }
 
-  /** Sends it to the bot. It fails when no acknowledgement arrives in time. */
+  /** Sends an interaction to the bot. It fails when no acknowledgement arrives in time. */
   function begin(request: InteractionRequest, prepared: Prepared): Interaction {
     const entry = newEntry(world, { id: nextId(), at: clock.now(), request, prepared });
     const { id, token, channel } = entry;

@@ -1,6 +1,6 @@
 /** Discord's rate limits: a bucket per route and channel, a global one, and their headers. */
 import { createHash } from 'node:crypto';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
 /** At most `limit` requests in `perMs` milliseconds from the first one. */
 export interface Limit {

@@ -1,4 +1,4 @@
-/** The messages that the stand-in keeps: the newest, with deleted ones. */
+/** The messages that the stand-in keeps: the newest, including deleted ones. */
 import type { MessageState } from './control.ts';
 import type { Files } from './files.ts';
 

@@ -1,4 +1,4 @@
-/** What a message shows, from the body that the bot or a person sent. */
+/** Makes messages from the bodies that the bot or a person sent. */
 import { ComponentType, MessageFlags, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
 import { iso } from './clock.ts';
 import type { MessageState } from './control.ts';
@@ -13,7 +13,7 @@ interface Source {
   channel: Channel;
   author: User;
   body: Json;
-  /** The message that it answers. */
+  /** The message that it replies to. */
   referenced: MessageState | undefined;
 }
 
@@ -109,7 +109,7 @@ function mentionsIn(world: World, content: string, { channel, author, body, refe
   };
 }
 
-/** Returns the fields of a message that refer to the message that it answers. */
+/** Returns the fields of a reply that refer to the other message. */
 function referenceOf({ channel, body, referenced: target }: Source): Json {
   const wanted = body.message_reference;
   if (!wanted) return {};

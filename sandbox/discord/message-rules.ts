@@ -1,9 +1,10 @@
 /** What Discord refuses in messages and forms, beyond its published schemas. */
-import { ComponentType, MessageFlags } from 'discord.js';
+import { ButtonStyle, ComponentType, MessageFlags, MessageReferenceType } from 'discord.js';
 import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
-const CONTENT_MAX = 2000;
+/** Discord's limit for a message's text. */
+export const CONTENT_MAX = 2000;
 const EMBEDS_MAX = 6000;
 const TEXT_DISPLAY_MAX = 4000;
 const FILE_MAX = 10 * 1024 * 1024;
@@ -77,7 +78,7 @@ function checkEmbed(embed: Json, path: Path, found: FieldErrors): number {
   return length;
 }
 
-/** Returns every component of a tree with its path. */
+/** Yields every component of a tree with its path. */
 export function* componentsIn(list: Json, path: Path): Generator<[component: Json, path: Path]> {
   for (const [index, component] of (Array.isArray(list) ? list : []).entries()) {
     yield [component, [...path, index]];
@@ -87,7 +88,8 @@ export function* componentsIn(list: Json, path: Path): Generator<[component: Jso
 }
 
 function checkButton(button: Json, path: Path, found: FieldErrors): void {
-  const kind = button.style === 5 ? 'url' : button.style === 6 ? 'sku_id' : 'custom_id';
+  const kind =
+    button.style === ButtonStyle.Link ? 'url' : button.style === ButtonStyle.Premium ? 'sku_id' : 'custom_id';
   if (blank(button[kind])) found.required([...path, kind]);
   if (kind !== 'custom_id' && button.custom_id)
     found.add(
@@ -131,7 +133,7 @@ function checkSelect(select: Json, path: Path, found: FieldErrors): void {
   }
 }
 
-/** The rules of one component, wherever it is. */
+/** Checks every component of a tree. Returns how many there are, and the length of their displayed text. */
 function checkComponents(list: Json, path: Path, found: FieldErrors): { count: number; text: number } {
   const ids = new Set<string>();
   let count = 0;
@@ -255,7 +257,7 @@ export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
     !body.poll &&
     uploads.length === 0 &&
     !(Number(body.flags ?? 0) & MessageFlags.IsComponentsV2 && some(body.components)) &&
-    body.message_reference?.type !== 1
+    body.message_reference?.type !== MessageReferenceType.Forward
   );
 }
 

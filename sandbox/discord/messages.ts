@@ -1,6 +1,6 @@
 /** Messages: created from bodies, edited, deleted, with their histories. */
 import type { APIMessage } from 'discord.js';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
@@ -27,7 +27,6 @@ interface Draft {
   extra?: Json;
 }
 
-/** What messages work with. */
 interface MessagesOptions {
   world: World;
   clock: Clock;

@@ -3,33 +3,14 @@ import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import type { Channel, Guild, Member, Role, User } from './world.ts';
 
-/** These return what has an ID, and throw {@link NotPossible} if nothing does. */
-export function user(core: Core, id: string): User {
-  const found = core.world.users.get(id);
-  if (!found) throw new NotPossible(`There is no user ${id}.`);
+function existing<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new NotPossible(`There is no ${what}.`);
   return found;
 }
 
-export function guild(core: Core, id: string): Guild {
-  const found = core.world.guilds.get(id);
-  if (!found) throw new NotPossible(`There is no server ${id}.`);
-  return found;
-}
-
-export function channel(core: Core, id: string): Channel {
-  const found = core.world.channels.get(id);
-  if (!found) throw new NotPossible(`There is no channel ${id}.`);
-  return found;
-}
-
-export function role(core: Core, id: string): Role {
-  const found = core.world.role(id);
-  if (!found) throw new NotPossible(`There is no role ${id}.`);
-  return found;
-}
-
-export function member(core: Core, guildId: string, userId: string): Member {
-  const found = guild(core, guildId).members.get(userId);
-  if (!found) throw new NotPossible(`User ${userId} is not a member of server ${guildId}.`);
-  return found;
-}
+export const user = (core: Core, id: string): User => existing(core.world.users.get(id), `user ${id}`);
+export const guild = (core: Core, id: string): Guild => existing(core.world.guilds.get(id), `server ${id}`);
+export const channel = (core: Core, id: string): Channel => existing(core.world.channels.get(id), `channel ${id}`);
+export const role = (core: Core, id: string): Role => existing(core.world.role(id), `role ${id}`);
+export const member = (core: Core, guildId: string, userId: string): Member =>
+  existing(guild(core, guildId).members.get(userId), `member ${userId} of server ${guildId}`);

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
 const NONCE_MS = 5 * 60_000;
 
-/** Creates the memory of nonces: which message had which, for as long as Discord checks that. */
+/** Creates the store of nonces: which message had which, for as long as Discord checks that. */
 export function createNonces(clock: Clock) {
   const known = new Map<string, { at: number; id: string }>();
   return {

@@ -1,11 +1,10 @@
-/** Discord's JSON objects of the world. */
+/** The world's objects in the JSON of Discord's API. */
 import { ChannelType } from 'discord.js';
 import { iso, timeOf } from './clock.ts';
 import { botPermissions, permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import { type Channel, type Guild, isThread, type Member, type Role, type User, type World } from './world.ts';
 
-/** Objects as Discord's API sends them. */
 export function apiUser(user: User): Json {
   return {
     id: user.id,

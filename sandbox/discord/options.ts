@@ -92,9 +92,9 @@ export function optionValue(
   resolved: Resolved,
   unchecked: boolean,
 ): string | number | boolean {
-  const wrong = (what: string): never => {
+  function wrong(what: string): never {
     throw new NotPossible(`The option "${option.name}" ${what}.`);
-  };
+  }
   const id = typeof given === 'string' ? given : '';
   const known = (ok: boolean, what: string): string => (ok ? id : wrong(`names no ${what}: ${id}`));
   const within = (size: number, low: unknown, high: unknown): void => {
@@ -107,14 +107,14 @@ export function optionValue(
   switch (option.type as Option) {
     case Option.String:
       if (typeof given !== 'string') wrong('takes text');
-      within((given as string).length, option.min_length, option.max_length);
-      return given as string;
+      within(given.length, option.min_length, option.max_length);
+      return given;
     case Option.Integer:
     case Option.Number:
       if (typeof given !== 'number' || (option.type === Option.Integer && !Number.isSafeInteger(given)))
         wrong('takes a number');
-      within(given as number, option.min_value, option.max_value);
-      return given as number;
+      within(given, option.min_value, option.max_value);
+      return given;
     case Option.Boolean:
       return typeof given === 'boolean' ? given : wrong('takes true or false');
     case Option.User:

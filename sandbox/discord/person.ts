@@ -29,9 +29,7 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
   const { world } = core;
   const user = world.users.get(request.userId)!;
   const { channel, guild, member } = place;
-  const owners = { authorizing_integration_owners: { '0': guild?.id ?? '0' } };
   const shared = {
-    ...owners,
     channel_id: channel.id,
     channel: apiChannel(world, channel),
     locale: user.locale,
@@ -41,12 +39,13 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
     attachment_size_limit: 10 * 1024 * 1024,
   };
   if (!guild || !member) {
-    // As where the person has installed the app for themselves.
+    // As for a person who has installed the app for themselves.
     return { ...shared, authorizing_integration_owners: { '1': user.id }, user: apiUser(user), context: Context.BotDM };
   }
   const permissions = permissionsOf(world, guild, member, channel).toString();
   return {
     ...shared,
+    authorizing_integration_owners: { '0': guild.id },
     channel: { ...shared.channel, permissions },
     member: interactionMember(world, guild, member, channel),
     guild_id: guild.id,

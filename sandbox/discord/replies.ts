@@ -11,7 +11,6 @@ import { checkResponse } from './response-rules.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
-/** What responses work with. */
 interface RepliesOptions {
   world: World;
   interactions: Interactions;
@@ -116,20 +115,29 @@ function createFollowUps({ interactions, messages, strict }: RepliesOptions, { p
   return { followUp, message, editMessage, deleteMessage };
 }
 
-function callbackResource(entry: Entry, type: number): Json {
-  const message = [4, 5, 6, 7].includes(type) ? entry.original : null;
+/** The types of responses that have a message. */
+const REPLYING: readonly ResponseType[] = [
+  ResponseType.ChannelMessageWithSource,
+  ResponseType.DeferredChannelMessageWithSource,
+  ResponseType.DeferredMessageUpdate,
+  ResponseType.UpdateMessage,
+];
+
+/** Returns the body of a callback's response. */
+function callbackResource(entry: Entry, type: ResponseType): Json {
+  const message = REPLYING.includes(type) ? entry.original : null;
   return {
     interaction: {
       id: entry.id,
       type: entry.prepared.type,
       ...(message && {
         response_message_id: message.id,
-        response_message_loading: type === 5,
+        response_message_loading: type === ResponseType.DeferredChannelMessageWithSource,
         response_message_ephemeral: message.visibleTo !== null,
       }),
       channel_id: entry.channel.id,
       ...(entry.channel.guildId && { guild_id: entry.channel.guildId }),
     },
-    resource: { type, ...(message && type !== 6 && { message: message.message }) },
+    resource: { type, ...(message && type !== ResponseType.DeferredMessageUpdate && { message: message.message }) },
   };
 }

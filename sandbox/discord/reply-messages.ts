@@ -1,5 +1,5 @@
 /** The messages of an interaction: its reply and its followups. */
-import { InteractionType, MessageFlags, MessageType } from 'discord.js';
+import { InteractionResponseType, InteractionType, MessageFlags, MessageType } from 'discord.js';
 import type { MessageState } from './control.ts';
 import type { Entry } from './entries.ts';
 import type { Interactions } from './interactions.ts';
@@ -10,28 +10,35 @@ import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
 /** The flags that the bot may choose for a reply. */
-const WANTED_FLAGS =
+const CHOOSABLE_FLAGS =
   MessageFlags.Ephemeral |
   MessageFlags.SuppressEmbeds |
   MessageFlags.SuppressNotifications |
   MessageFlags.IsComponentsV2;
 
-/** Writes the messages of interactions. */
+/** See {@link createReplyMessages}. */
 export type ReplyMessages = ReturnType<typeof createReplyMessages>;
 
 /** Creates the part that writes the messages of interactions. */
 export function createReplyMessages(world: World, interactions: Interactions, messages: Messages) {
-  /** Creates a message with the flags of its state, and those that the bot wants where it may. */
-  function post(entry: Entry, body: Json, uploads: readonly Upload[], state: number, wanted: unknown): MessageState {
+  /** Creates a message with `ownFlags` and those of `botFlags` that the bot may choose. */
+  function post(
+    entry: Entry,
+    body: Json,
+    uploads: readonly Upload[],
+    ownFlags: number,
+    botFlags: unknown,
+  ): MessageState {
     const { user, channel } = entry;
-    const ephemeral = (Number(wanted ?? 0) & MessageFlags.Ephemeral) !== 0;
+    const chosen = Number(botFlags ?? 0) & CHOOSABLE_FLAGS;
+    const ephemeral = (chosen & MessageFlags.Ephemeral) !== 0;
     return messages.create({
       channel,
       author: world.users.get(world.botId)!,
       body,
       uploads,
       ...(ephemeral && { visibleTo: user.id }),
-      extra: replyFields(entry, world.botId, state | (Number(wanted ?? 0) & WANTED_FLAGS)),
+      extra: replyFields(entry, world.botId, ownFlags | chosen),
     });
   }
 
@@ -73,7 +80,9 @@ function replyFields(entry: Entry, botId: string, flags: number): Json {
       user: apiUser(user),
       authorizing_integration_owners: { '0': channel.guildId ?? '0' },
       ...(command && { name: prepared.name, command_type: 1 }),
-      ...(entry.responseType === 5 && { original_response_message_id: entry.original?.id }),
+      ...(entry.responseType === InteractionResponseType.DeferredChannelMessageWithSource && {
+        original_response_message_id: entry.original?.id,
+      }),
     },
   };
 }

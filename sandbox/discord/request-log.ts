@@ -1,6 +1,6 @@
 /** The bot's last 10,000 requests, without secrets, and their counters. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { RequestRecord } from './control.ts';
 import type { Events } from './events.ts';
 

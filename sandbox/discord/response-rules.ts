@@ -1,5 +1,5 @@
 /** Which responses Discord accepts for which interaction. */
-import { InteractionType } from 'discord.js';
+import { ApplicationCommandOptionType, InteractionType, InteractionResponseType as Response } from 'discord.js';
 import { checkAutocomplete } from './command-rules.ts';
 import type { MessageState } from './control.ts';
 import { createFieldErrors, errors } from './errors.ts';
@@ -17,35 +17,45 @@ export interface Prepared {
   optionType?: number;
 }
 
-const ALLOWED: Record<number, readonly number[]> = {
-  [InteractionType.ApplicationCommand]: [4, 5, 9],
-  [InteractionType.MessageComponent]: [4, 5, 6, 7, 9],
-  [InteractionType.ApplicationCommandAutocomplete]: [8],
-  [InteractionType.ModalSubmit]: [4, 5],
+const REPLIES = [Response.ChannelMessageWithSource, Response.DeferredChannelMessageWithSource];
+const UPDATES = [Response.DeferredMessageUpdate, Response.UpdateMessage];
+const ALLOWED: Record<InteractionType, readonly Response[]> = {
+  [InteractionType.Ping]: [],
+  [InteractionType.ApplicationCommand]: [...REPLIES, Response.Modal],
+  [InteractionType.MessageComponent]: [...REPLIES, ...UPDATES, Response.Modal],
+  [InteractionType.ApplicationCommandAutocomplete]: [Response.ApplicationCommandAutocompleteResult],
+  [InteractionType.ModalSubmit]: REPLIES,
 };
+const WITH_DATA: readonly Response[] = [
+  Response.ChannelMessageWithSource,
+  Response.ApplicationCommandAutocompleteResult,
+  Response.Modal,
+];
 
 /** @throws Discord's error when it does not accept this callback. */
 export function checkResponse(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
   const found = createFieldErrors();
   const { source } = prepared;
   const fromMessage = prepared.type === InteractionType.ModalSubmit && source !== null;
-  const allowed = [...(ALLOWED[prepared.type] ?? []), ...(fromMessage ? [6, 7] : [])];
-  if (body?.type === undefined) found.required(['type']);
-  else if (!allowed.includes(body.type))
+  const allowed = [...ALLOWED[prepared.type], ...(fromMessage ? UPDATES : [])];
+  const type = body?.type as Response | undefined;
+  if (type === undefined) found.required(['type']);
+  else if (!allowed.includes(type))
     found.add(['type'], 'BASE_TYPE_CHOICES', `Value must be one of {${allowed.join(', ')}}.`);
-  else if ([4, 8, 9].includes(body.type) && (body.data === undefined || body.data === null)) found.required(['data']);
+  else if (WITH_DATA.includes(type) && (body.data === undefined || body.data === null)) found.required(['data']);
   found.throwIfAny();
   const data = body.data ?? {};
   if (strict) {
-    if (body.type === 4) checkMessage(data, { kind: 'reply', base: ['data'], uploads });
-    if (body.type === 7 && source) {
+    if (type === Response.ChannelMessageWithSource) checkMessage(data, { kind: 'reply', base: ['data'], uploads });
+    if (type === Response.UpdateMessage && source) {
       const { attachments, flags } = source.message;
       const existing = attachments.map(({ id }) => id);
       checkMessage(data, { kind: 'reply-edit', base: ['data'], uploads, existing, flags: flags ?? 0 });
     }
-    if (body.type === 8) checkAutocomplete(data, prepared.optionType ?? 3);
-    if (body.type === 9) checkModal(data);
+    if (type === Response.ApplicationCommandAutocompleteResult)
+      checkAutocomplete(data, prepared.optionType ?? ApplicationCommandOptionType.String);
+    if (type === Response.Modal) checkModal(data);
   }
-  if (body.type === 4 && isEmpty(data, uploads)) throw errors.emptyMessage();
-  if (body.type === 7 && source?.deleted) throw errors.unknownMessage();
+  if (type === Response.ChannelMessageWithSource && isEmpty(data, uploads)) throw errors.emptyMessage();
+  if (type === Response.UpdateMessage && source?.deleted) throw errors.unknownMessage();
 }

@@ -109,7 +109,7 @@ function createRest(core: Core) {
     reply.raw.on('close', () => open.delete(reply));
     const url = request.url.slice(ROOT.length);
     const record = core.log.begin(request.method, url, request.headers);
-    const fault = core.faults.meet(request.method, url.split('?', 1)[0]!);
+    const fault = core.faults.match(request.method, url.split('?', 1)[0]!);
     record.fault = fault?.kind ?? null;
     if (fault?.kind === 'reset' || fault?.kind === 'away') return breakOff(record, reply);
     if (fault?.kind === 'hang' && !fault.done) return;
@@ -194,5 +194,5 @@ export function addRest(app: FastifyInstance, core: Core): () => void {
     },
     { prefix: ROOT },
   );
-  return () => rest.close();
+  return rest.close;
 }

@@ -11,10 +11,20 @@ export interface Call {
   uploads: Upload[];
 }
 
-/** One route. `open` ones need no bot token, because their path contains one. */
+/** One route. `open` ones need no bot token: either their path contains an interaction's token, or everybody may use them. */
 export interface Route {
   method: HTTPMethods;
   path: string;
   open?: boolean;
-  run(call: Call): { status: number; body?: Json };
+  run(call: Call): RouteResult;
 }
+
+/** A response's status, and its body unless it is empty. */
+export interface RouteResult {
+  status: number;
+  body?: Json;
+}
+
+export const ok = (body: Json): RouteResult => ({ status: 200, body });
+export const created = (body: Json): RouteResult => ({ status: 201, body });
+export const NO_CONTENT: RouteResult = { status: 204 };

@@ -1,5 +1,5 @@
 /** REST: channels, their messages and threads. */
-import { type APIMessage, ChannelType, MessageFlags } from 'discord.js';
+import { type APIMessage, ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
 import type { MessageState, PermissionName } from './control.ts';
 import type { Core } from './core.ts';
 import { createFieldErrors, DiscordError, errors } from './errors.ts';
@@ -7,7 +7,7 @@ import { checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
 import { apiChannel, withoutContent } from './objects.ts';
 import { accessible, botPermissions, isLockedOut, sending } from './permissions.ts';
-import type { Call, Route } from './route.ts';
+import { type Call, created, NO_CONTENT, ok, type Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import { type Channel, holdsMessages, isThread } from './world.ts';
 
@@ -94,7 +94,8 @@ function history(core: Core, call: Call): APIMessage[] {
       found.add([key], 'NUMBER_TYPE_COERCE', `Value "${call.query[key]}" is not snowflake.`);
   found.throwIfAny();
   // Without permission to read the history, Discord returns an empty list instead of an error.
-  if (channel.guildId !== null && !(botPermissions(core.world, channel) & (1n << 16n))) return [];
+  if (channel.guildId !== null && !(botPermissions(core.world, channel) & PermissionFlagsBits.ReadMessageHistory))
+    return [];
   const all = core.messages.in(channel.id).filter(({ visibleTo }) => visibleTo === null);
   const { before, after, around } = call.query;
   const newest = (list: MessageState[]): APIMessage[] => list.reverse().map((state) => readable(core, state));
@@ -163,7 +164,9 @@ function openPost(core: Core, call: Call): Json {
 
 function editChannel(core: Core, call: Call): Json {
   const channel = accessible(core.world, call.params.channel!, [
-    isThread(core.world.channels.get(call.params.channel!) ?? { type: 0 }) ? 'ManageThreads' : 'ManageChannels',
+    isThread(core.world.channels.get(call.params.channel!) ?? { type: ChannelType.GuildText })
+      ? 'ManageThreads'
+      : 'ManageChannels',
   ]);
   const { body } = call;
   if (core.strict && isThread(channel)) validate('thread-edit', body);
@@ -194,28 +197,28 @@ export function channelRoutes(core: Core): Route[] {
     {
       method: 'GET',
       path: '/channels/:channel',
-      run: ({ params }) => ({ status: 200, body: apiChannel(core.world, accessible(core.world, params.channel!)) }),
+      run: ({ params }) => ok(apiChannel(core.world, accessible(core.world, params.channel!))),
     },
-    { method: 'PATCH', path: '/channels/:channel', run: (call) => ({ status: 200, body: editChannel(core, call) }) },
-    { method: 'DELETE', path: '/channels/:channel', run: (call) => ({ status: 200, body: removeChannel(core, call) }) },
-    { method: 'GET', path: messages, run: (call) => ({ status: 200, body: history(core, call) }) },
-    { method: 'POST', path: messages, run: (call) => ({ status: 200, body: send(core, call) }) },
+    { method: 'PATCH', path: '/channels/:channel', run: (call) => ok(editChannel(core, call)) },
+    { method: 'DELETE', path: '/channels/:channel', run: (call) => ok(removeChannel(core, call)) },
+    { method: 'GET', path: messages, run: (call) => ok(history(core, call)) },
+    { method: 'POST', path: messages, run: (call) => ok(send(core, call)) },
     {
       method: 'GET',
       path: message,
       run: (call) => {
         const state = publicMessage(core, call);
         if (state.guildId !== null) accessible(core.world, state.channelId, ['ReadMessageHistory']);
-        return { status: 200, body: readable(core, state) };
+        return ok(readable(core, state));
       },
     },
-    { method: 'PATCH', path: message, run: (call) => ({ status: 200, body: edit(core, call) }) },
+    { method: 'PATCH', path: message, run: (call) => ok(edit(core, call)) },
     {
       method: 'DELETE',
       path: message,
       run: (call) => {
         remove(core, call);
-        return { status: 204 };
+        return NO_CONTENT;
       },
     },
     {
@@ -225,20 +228,20 @@ export function channelRoutes(core: Core): Route[] {
         const state = publicMessage(core, call);
         accessible(core.world, state.channelId, ['SendMessages']);
         const flags = (state.message.flags ?? 0) | MessageFlags.Crossposted;
-        return { status: 200, body: core.messages.edit(state, {}, [], flags).message };
+        return ok(core.messages.edit(state, {}, [], flags).message);
       },
     },
     {
       method: 'POST',
       path: `${message}/threads`,
-      run: (call) => ({ status: 201, body: openThread(core, call, true) }),
+      run: (call) => created(openThread(core, call, true)),
     },
     {
       method: 'POST',
       path: '/channels/:channel/threads',
       run: (call) => {
         const isForum = core.world.channels.get(call.params.channel!)?.type === ChannelType.GuildForum;
-        return { status: 201, body: isForum ? openPost(core, call) : openThread(core, call, false) };
+        return created(isForum ? openPost(core, call) : openThread(core, call, false));
       },
     },
     {
@@ -248,7 +251,7 @@ export function channelRoutes(core: Core): Route[] {
         const channel = accessible(core.world, params.channel!);
         accessible(core.world, channel.id, [sending(channel)]);
         core.events.emit({ type: 'typing', channelId: channel.id, userId: core.world.botId });
-        return { status: 204 };
+        return NO_CONTENT;
       },
     },
   ];

@@ -1,7 +1,7 @@
 /** REST: registering the application's commands, globally and in one server. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
-import type { Call, Route } from './route.ts';
+import { type Call, created, NO_CONTENT, ok, type Route } from './route.ts';
 
 /** Returns the scope of a call. @throws when it names another application. */
 function scope(core: Core, { params }: Call): string | null {
@@ -27,38 +27,38 @@ export function commandRoutes(core: Core): Route[] {
         path: root,
         run: (call) => {
           const list = commands.list(scope(core, call));
-          return { status: 200, body: call.query.with_localizations === 'true' ? list : list.map(withoutOthers) };
+          return ok(call.query.with_localizations === 'true' ? list : list.map(withoutOthers));
         },
       },
       {
         method: 'PUT',
         path: root,
-        run: (call) => ({ status: 200, body: commands.replace(scope(core, call), call.body) }),
+        run: (call) => ok(commands.replace(scope(core, call), call.body)),
       },
       {
         method: 'POST',
         path: root,
         run: (call) => {
-          const { created, command } = commands.create(scope(core, call), call.body);
-          return { status: created ? 201 : 200, body: command };
+          const { isNew, command } = commands.create(scope(core, call), call.body);
+          return isNew ? created(command) : ok(command);
         },
       },
       {
         method: 'GET',
         path: `${root}/:command`,
-        run: (call) => ({ status: 200, body: commands.get(scope(core, call), call.params.command!) }),
+        run: (call) => ok(commands.get(scope(core, call), call.params.command!)),
       },
       {
         method: 'PATCH',
         path: `${root}/:command`,
-        run: (call) => ({ status: 200, body: commands.edit(scope(core, call), call.params.command!, call.body) }),
+        run: (call) => ok(commands.edit(scope(core, call), call.params.command!, call.body)),
       },
       {
         method: 'DELETE',
         path: `${root}/:command`,
         run: (call) => {
           commands.remove(scope(core, call), call.params.command!);
-          return { status: 204 };
+          return NO_CONTENT;
         },
       },
     ],

@@ -1,12 +1,19 @@
 /** REST: the gateway's address, the bot itself, users and servers. */
+import { ApplicationFlags } from 'discord.js';
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
 import { leave } from './guilds.ts';
 import { apiChannel, apiGuild, apiMember, apiRole, apiUser } from './objects.ts';
 import { permissionsOf } from './permissions.ts';
-import type { Route } from './route.ts';
+import { NO_CONTENT, ok, type Route } from './route.ts';
 import type { Json } from './validate.ts';
 import { type Guild, isThread } from './world.ts';
+
+/** The privileged intents of an application. */
+const PRIVILEGED =
+  ApplicationFlags.GatewayPresenceLimited |
+  ApplicationFlags.GatewayGuildMembersLimited |
+  ApplicationFlags.GatewayMessageContentLimited;
 
 function present(core: Core, id: string): Guild {
   const guild = core.world.guilds.get(id);
@@ -31,7 +38,7 @@ function application(core: Core): Json {
     owner: apiUser(owner),
     team: null,
     verify_key: '0'.repeat(64),
-    flags: core.privilegedIntents ? (1 << 13) | (1 << 15) | (1 << 19) : 0,
+    flags: core.privilegedIntents ? PRIVILEGED : 0,
     approximate_guild_count: [...core.world.guilds.values()].filter((guild) => guild.present).length,
     hook: true,
     redirect_uris: [],
@@ -49,45 +56,37 @@ function partialGuild(core: Core, guild: Guild): Json {
 function openDirectMessage(core: Core, body: Json): Json {
   const id = String(body?.recipient_id ?? '');
   if (!core.world.users.has(id) || id === core.world.botId) throw errors.unknownUser();
-  const known = core.world.directMessage(id);
-  const channel =
-    known ?? core.world.addChannel({ id: core.nextId(), type: 1, name: '', guildId: null, recipientId: id });
-  return apiChannel(core.world, channel);
+  return apiChannel(core.world, core.world.directMessage(id, core.nextId));
 }
 
 function botRoutes(core: Core): Route[] {
   const { world } = core;
   const url = () => core.url.replace(/^http/, 'ws');
   return [
-    { method: 'GET', path: '/gateway', open: true, run: () => ({ status: 200, body: { url: url() } }) },
+    { method: 'GET', path: '/gateway', open: true, run: () => ok({ url: url() }) },
     {
       method: 'GET',
       path: '/gateway/bot',
-      run: () => ({
-        status: 200,
-        body: { url: url(), ...core.gateway.information() },
-      }),
+      run: () => ok({ url: url(), ...core.gateway.information() }),
     },
-    { method: 'GET', path: '/users/@me', run: () => ({ status: 200, body: apiUser(world.users.get(world.botId)!) }) },
+    { method: 'GET', path: '/users/@me', run: () => ok(apiUser(world.users.get(world.botId)!)) },
     {
       method: 'GET',
       path: '/users/@me/guilds',
-      run: () => ({
-        status: 200,
-        body: [...world.guilds.values()].filter((guild) => guild.present).map((guild) => partialGuild(core, guild)),
-      }),
+      run: () =>
+        ok([...world.guilds.values()].filter((guild) => guild.present).map((guild) => partialGuild(core, guild))),
     },
     {
       method: 'POST',
       path: '/users/@me/channels',
-      run: ({ body }) => ({ status: 200, body: openDirectMessage(core, body) }),
+      run: ({ body }) => ok(openDirectMessage(core, body)),
     },
     {
       method: 'DELETE',
       path: '/users/@me/guilds/:guild',
       run: ({ params }) => {
         leave(core, present(core, params.guild!));
-        return { status: 204 };
+        return NO_CONTENT;
       },
     },
     {
@@ -96,11 +95,11 @@ function botRoutes(core: Core): Route[] {
       run: ({ params }) => {
         const user = world.users.get(params.user!);
         if (!user) throw errors.unknownUser();
-        return { status: 200, body: apiUser(user) };
+        return ok(apiUser(user));
       },
     },
-    { method: 'GET', path: '/applications/@me', run: () => ({ status: 200, body: application(core) }) },
-    { method: 'GET', path: '/oauth2/applications/@me', run: () => ({ status: 200, body: application(core) }) },
+    { method: 'GET', path: '/applications/@me', run: () => ok(application(core)) },
+    { method: 'GET', path: '/oauth2/applications/@me', run: () => ok(application(core)) },
   ];
 }
 
@@ -110,7 +109,7 @@ export function guildRoutes(core: Core): Route[] {
   const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route => ({
     method: 'GET',
     path: `/guilds/:guild${path}`,
-    run: ({ params }) => ({ status: 200, body: run(present(core, params.guild!), params) }),
+    run: ({ params }) => ok(run(present(core, params.guild!), params)),
   });
   return [
     ...botRoutes(core),

@@ -1,7 +1,7 @@
 /** REST: the bot's responses to interactions. The token in the path is their only credential. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
-import type { Call, Route } from './route.ts';
+import { type Call, NO_CONTENT, ok, type Route } from './route.ts';
 
 /** The routes whose path contains an interaction's token. */
 export function interactionRoutes(core: Core): Route[] {
@@ -18,20 +18,20 @@ export function interactionRoutes(core: Core): Route[] {
       open: true,
       run: ({ params, query, body, uploads }) => {
         const resource = replies.respond(params.interaction!, params.token!, body, uploads);
-        return query.with_response === 'true' ? { status: 200, body: resource } : { status: 204 };
+        return query.with_response === 'true' ? ok(resource) : NO_CONTENT;
       },
     },
     {
       method: 'POST',
       path: root,
       open: true,
-      run: (call) => ({ status: 200, body: replies.followUp(token(call), call.body, call.uploads).message }),
+      run: (call) => ok(replies.followUp(token(call), call.body, call.uploads).message),
     },
     {
       method: 'GET',
       path: `${root}/messages/:message`,
       open: true,
-      run: (call) => ({ status: 200, body: replies.message(token(call), call.params.message!).message }),
+      run: (call) => ok(replies.message(token(call), call.params.message!).message),
     },
     {
       method: 'PATCH',
@@ -39,7 +39,7 @@ export function interactionRoutes(core: Core): Route[] {
       open: true,
       run: (call) => {
         const { message } = replies.editMessage(token(call), call.params.message!, call.body, call.uploads);
-        return { status: 200, body: message };
+        return ok(message);
       },
     },
     {
@@ -48,7 +48,7 @@ export function interactionRoutes(core: Core): Route[] {
       open: true,
       run: (call) => {
         replies.deleteMessage(token(call), call.params.message!);
-        return { status: 204 };
+        return NO_CONTENT;
       },
     },
   ];

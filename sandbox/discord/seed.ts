@@ -92,7 +92,7 @@ function addServer(
 }
 
 /** Fills an empty world. */
-export function plant(world: World, now: number): void {
+export function seedWorld(world: World, now: number): void {
   const people: [string, string, string][] = [
     [seed.ada, 'ada', 'en-US'],
     [seed.max, 'max', 'en-GB'],
@@ -101,11 +101,11 @@ export function plant(world: World, now: number): void {
   ];
   for (const [userId, username, locale] of people)
     world.addUser({ id: userId, username, displayName: username[0]!.toUpperCase() + username.slice(1), locale });
-  plantHarbor(world, now);
-  plantOrchid(world, now);
+  seedHarbor(world, now);
+  seedOrchid(world, now);
 }
 
-function plantHarbor(world: World, now: number): void {
+function seedHarbor(world: World, now: number): void {
   const { harbor } = seed;
   const guildId = harbor.id;
   addServer(world, { id: guildId, name: 'Harbor DAO', locale: 'en-US' }, harbor.manager, now);
@@ -126,7 +126,7 @@ function plantHarbor(world: World, now: number): void {
   add(harbor.audit, 'audit', { type: ChannelType.PublicThread, parentId: harbor.alerts, ownerId: seed.max });
 }
 
-function plantOrchid(world: World, now: number): void {
+function seedOrchid(world: World, now: number): void {
   const { orchid } = seed;
   addServer(world, { id: orchid.id, name: 'Orchid Collective', locale: 'de' }, orchid.manager, now);
   const add = addTo(world, orchid.id);

@@ -1,5 +1,5 @@
 /** How the bot's shards may begin sessions: Discord's limits for Identify. */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
 /** In this time, one shard of each bucket may identify. */
 const SPACING_MS = 5_000;
@@ -7,7 +7,7 @@ const TOTAL = 1000;
 /** With a lower concurrency, libraries wait 5 s between sessions. */
 const USUAL_CONCURRENCY = 16;
 
-/** What a test may limit. */
+/** The limits that a test may set. */
 export interface SessionStarts {
   /** How many shards are recommended. Default: one for each 1,000 servers. */
   shards: number;
@@ -22,7 +22,7 @@ export function createSessionStarts({ shards, maxConcurrency, remaining }: Parti
   const lastOf = new Map<number, number>();
   let left = remaining ?? TOTAL;
   return {
-    /** The answer of `GET /gateway/bot`, without its address; `servers`: how many the bot is in. */
+    /** Returns the body of `GET /gateway/bot` without its `url`. `servers` is how many the bot is in. */
     information: (servers: number) => ({
       shards: shards ?? Math.max(1, Math.ceil(servers / 1000)),
       session_start_limit: {
@@ -32,7 +32,7 @@ export function createSessionStarts({ shards, maxConcurrency, remaining }: Parti
         max_concurrency: maxConcurrency ?? USUAL_CONCURRENCY,
       },
     }),
-    /** Counts an Identify; false when it came too soon. */
+    /** Counts an Identify. Returns false when it came too soon. */
     begin(shard: number): boolean {
       if (remaining !== undefined) left = Math.max(0, left - 1);
       if (maxConcurrency === undefined) return true;

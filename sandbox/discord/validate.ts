@@ -21,7 +21,7 @@ interface Issue {
   errors?: Issue[][];
 }
 
-const WRONG_TYPE: Record<string, [code: string, message: (input: string) => string]> = {
+const typeErrors: Record<string, [code: string, message: (input: string) => string]> = {
   string: ['STRING_TYPE_CONVERT', (input) => `Could not interpret "${input}" as string.`],
   number: ['NUMBER_TYPE_COERCE', (input) => `Value "${input}" is not a number.`],
   int: ['NUMBER_TYPE_COERCE', (input) => `Value "${input}" is not int.`],
@@ -54,7 +54,7 @@ function describe(issue: Issue, base: Path, found: FieldErrors): void {
       else found.add(path, 'NUMBER_TYPE_MIN', `int value should be greater than or equal to ${issue.minimum}.`);
       return;
     case 'invalid_type': {
-      const [code, message] = WRONG_TYPE[issue.expected ?? ''] ?? ['BASE_TYPE_CHOICES', () => issue.message];
+      const [code, message] = typeErrors[issue.expected ?? ''] ?? ['BASE_TYPE_CHOICES', () => issue.message];
       if (absent) found.required(path);
       else found.add(path, code, message(input));
       return;
@@ -89,7 +89,7 @@ function check(schema: ZodMiniType, body: Json, base: Path, found: FieldErrors):
   return false;
 }
 
-const SCHEMAS = {
+const schemas = {
   message: spec.MessageCreateRequestSchema,
   'message-edit': spec.MessageEditRequestPartialSchema,
   reply: spec.IncomingWebhookInteractionRequestSchema,
@@ -123,16 +123,16 @@ function coerce(body: Json): Json {
 }
 
 /** Adds the schema's errors to `found`, with paths below `base`. Returns whether there were none. */
-export function conforms(kind: keyof typeof SCHEMAS, body: Json, found: FieldErrors, base: Path = []): boolean {
+export function conforms(kind: keyof typeof schemas, body: Json, found: FieldErrors, base: Path = []): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     found.add(base, 'DICT_TYPE_CONVERT', 'Only dictionaries may be used in a DictType');
     return false;
   }
-  return check(SCHEMAS[kind], coerce(body), base, found);
+  return check(schemas[kind], coerce(body), base, found);
 }
 
 /** @throws 400/50035 unless the schema accepts the body. */
-export function validate(kind: keyof typeof SCHEMAS, body: Json): void {
+export function validate(kind: keyof typeof schemas, body: Json): void {
   const found = createFieldErrors();
   conforms(kind, body, found);
   found.throwIfAny();

@@ -65,7 +65,6 @@ const WITH_MESSAGES: readonly number[] = [
   ...THREADS,
 ];
 
-/** By the channel's type. */
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
 
@@ -102,8 +101,10 @@ export function createWorld(bot: { id: string; username: string }) {
     return undefined;
   }
 
-  function directMessage(userId: string): Channel | undefined {
-    return [...channels.values()].find((channel) => channel.recipientId === userId);
+  /** Returns the bot's direct-message channel with a person. The first time, it is created. */
+  function directMessage(recipientId: string, nextId: () => string): Channel {
+    const known = [...channels.values()].find((channel) => channel.recipientId === recipientId);
+    return known ?? addChannel({ id: nextId(), type: ChannelType.DM, name: '', guildId: null, recipientId });
   }
 
   function addUser(user: Omit<User, 'bot' | 'acceptsDirectMessages'>): User {
