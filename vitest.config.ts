@@ -14,7 +14,7 @@ const LONG = [
   'test/processes/*.test.ts',
   'test/store/postgres/*.test.ts',
   'test/store/sqlite/migration-kills.test.ts',
-  'test/sandbox/{lifecycle,page,tour}.test.ts',
+  'test/sandbox/{browser,lifecycle,page}.test.ts',
   'test/services/proof/*.test.ts',
   'test/**/outage.test.ts',
 ];

@@ -56,9 +56,13 @@ it('returns the whole state, from which the event stream continues', async () =>
   expect(seen).toEqual(['message', 'request']);
 });
 
-it('opens a stream with reset when events after the last id are no longer kept', async () => {
+it.each([
+  ['no longer kept', '?after=1'],
+  ['from before a restart', '?after=999999'],
+])('opens a stream with reset when the events after the given id are %s', async (_when, query) => {
   const discord = await standIn();
-  for await (const event of stream(discord, '?after=99')) {
+  for (let count = 0; count < 2_100; count++) discord.act({ do: 'user.update', userId: seed.mia, locale: 'de' });
+  for await (const event of stream(discord, query)) {
     expect(event.type).toBe('reset');
     break;
   }

@@ -92,14 +92,17 @@ it.each<[Fault, number, message: string]>([
   [{ kind: 'cut' }, 1, 'terminated'],
   [{ kind: 'lost' }, 1, 'fetch failed'],
   [{ kind: 'reset' }, 0, 'fetch failed'],
-])('breaks the connection of a request: %j, messages kept: %i', async (fault, kept, message) => {
-  const discord = await standIn();
-  discord.fault({ fault, times: 1 });
-  await expect(send(discord)).rejects.toThrow(message);
-  expect(stored(discord)).toBe(kept);
-  expect(discord.requests()).toMatchObject([{ status: null, fault: fault.kind }]);
-  expect((await send(discord)).status).toBe(200);
-});
+])(
+  'breaks the connection of a request for the fault %j, after which %i messages exist',
+  async (fault, kept, message) => {
+    const discord = await standIn();
+    discord.fault({ fault, times: 1 });
+    await expect(send(discord)).rejects.toThrow(message);
+    expect(stored(discord)).toBe(kept);
+    expect(discord.requests()).toMatchObject([{ status: null, fault: fault.kind }]);
+    expect((await send(discord)).status).toBe(200);
+  },
+);
 
 it('cuts a response after its headers and half of its body', async () => {
   const discord = await standIn();
@@ -111,7 +114,7 @@ it('cuts a response after its headers and half of its body', async () => {
   await expect(response.text()).rejects.toThrow('terminated');
 });
 
-it.each([true, false])('never responds to a hanging request (takes effect: %s)', async (done) => {
+it.each([true, false])('never responds to a hanging request, whether it takes effect or not (%s)', async (done) => {
   const discord = await standIn();
   const fault = discord.fault({ fault: { kind: 'hang', done }, times: 1 });
   const rest = new REST({ api: discord.apiUrl, timeout: 300_000, retries: 0 }).setToken(discord.token);

@@ -338,7 +338,7 @@ it('fails an interaction when no bot is connected', async () => {
 it('checks forms and autocomplete choices of the bot', async () => {
   const discord = await standIn();
   const errors: number[] = [];
-  const labelled = (component: object) => ({
+  const labeled = (component: object) => ({
     custom_id: 'f',
     title: 't',
     components: [{ type: 18, label: 'l', component }],
@@ -351,8 +351,8 @@ it('checks forms and autocomplete choices of the bot', async () => {
       title: 't',
       components: [{ type: 1, components: [{ type: 2, custom_id: 'a', style: 1, label: 'b' }] }],
     },
-    labelled({ type: 4, custom_id: 'a', style: 1, label: 'b' }),
-    labelled({ type: 3, custom_id: 'a', options: [{ label: 'b', value: 'b' }], disabled: true }),
+    labeled({ type: 4, custom_id: 'a', style: 1, label: 'b' }),
+    labeled({ type: 3, custom_id: 'a', options: [{ label: 'b', value: 'b' }], disabled: true }),
   ];
   await bot(discord, async (interaction) => {
     const url = `/interactions/${interaction.id}/${interaction.token}/callback`;

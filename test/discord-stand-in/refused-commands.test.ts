@@ -18,125 +18,135 @@ const localized = (count: number) => {
 };
 
 const COMMANDS: Case[] = [
-  ['a name', { description: 'd' }, 'name', command({})],
-  ['a name of its pattern', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
-  ['a name in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
-  ['a name of 32', command({ name: 'x'.repeat(33) }), 'name', command({ name: 'x'.repeat(32) })],
-  ['a description', { name: 'token' }, 'description', command({})],
+  ['it has no name', { description: 'd' }, 'name', command({})],
+  ['its name contains a space', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
+  ['its name is not in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
   [
-    'a description of 100',
+    'its name is longer than 32 characters',
+    command({ name: 'x'.repeat(33) }),
+    'name',
+    command({ name: 'x'.repeat(32) }),
+  ],
+  ['it has no description', { name: 'token' }, 'description', command({})],
+  [
+    'its description is longer than 100 characters',
     command({ description: 'x'.repeat(101) }),
     'description',
     command({ description: 'x'.repeat(100) }),
   ],
   [
-    '25 options',
+    'it has more than 25 options',
     options(...Array.from({ length: 26 }, (_, i) => option({ name: `o${i}` }))),
     'options',
     options(...Array.from({ length: 25 }, (_, i) => option({ name: `o${i}` }))),
   ],
-  ['option names of their pattern', options(option({ name: 'An Option' })), 'options.0.name', options(option({}))],
   [
-    'unique option names',
+    'the name of an option contains a space',
+    options(option({ name: 'An Option' })),
+    'options.0.name',
+    options(option({})),
+  ],
+  [
+    'two options have the same name',
     options(option({}), option({})),
     'options.1.name',
     options(option({}), option({ name: 'b' })),
   ],
   [
-    'required before optional',
+    'a required option follows an optional one',
     options(option({}), option({ name: 'b', required: true })),
     'options.1.required',
     options(option({ required: true }), option({ name: 'b' })),
   ],
-  ['option description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
+  ['an option has no description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
   [
-    'option description that says something',
+    'the description of an option is blank',
     options(option({ description: ' ' })),
     'options.0.description',
     options(option({})),
   ],
-  ['each context once', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
+  ['it lists a context twice', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
   [
-    '25 choices',
+    'an option has more than 25 choices',
     options(option({ choices: choices(26) })),
     'options.0.choices',
     options(option({ choices: choices(25) })),
   ],
   [
-    'choices with names',
+    'the name of a choice is blank',
     options(option({ choices: [{ name: ' ', value: 'a' }] })),
     'options.0.choices.0.name',
     options(option({ choices: [{ name: 'a ', value: 'a' }] })),
   ],
   [
-    'choices or autocomplete',
+    'an option has choices and autocomplete',
     options(option({ choices: choices(1), autocomplete: true })),
     'options.0',
     options(option({ autocomplete: true })),
   ],
   [
-    'autocomplete for text and numbers only',
+    'an option for neither text nor numbers has autocomplete',
     options({ ...option({ autocomplete: true }), type: 5 }),
     'options.0.autocomplete',
     options({ ...option({ autocomplete: true }), type: 4 }),
   ],
   [
-    'minimum below maximum',
+    'the minimum of an option is above its maximum',
     options(option({ min_length: 5, max_length: 4 })),
     'options.0.min_length',
     options(option({ min_length: 4, max_length: 4 })),
   ],
   [
-    'subcommands stand alone',
+    'it has an option beside a subcommand',
     options({ type: 1, name: 'add', description: 'd' }, option({})),
     'options.1',
     options({ type: 1, name: 'add', description: 'd' }, { type: 1, name: 'del', description: 'd' }),
   ],
   [
-    'option rules inside subcommands',
+    'two options of a subcommand have the same name',
     options({ type: 1, name: 'add', description: 'd', options: [option({}), option({})] }),
     'options.0.options.1.name',
     options({ type: 1, name: 'add', description: 'd', options: [option({})] }),
   ],
-  ['known option types', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
+  ['the type of an option is unknown', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
   [
-    'known locales',
+    'a locale is unknown',
     command({ name_localizations: { xx: 'a' } }),
     'name_localizations',
     command({ name_localizations: { de: 'a' } }),
   ],
   [
-    'description lengths in each language',
+    'a translated description is longer than 100 characters',
     options(option({ description_localizations: { de: 'd'.repeat(101) } })),
     'options.0.description_localizations.de',
     options(option({ description_localizations: { de: 'd'.repeat(100) } })),
   ],
   [
-    'choice name lengths in each language',
+    'a translated name of a choice is longer than 100 characters',
     options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(101) } }] })),
     'options.0.choices.0.name_localizations.de',
     options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(100) } }] })),
   ],
   [
-    'option names in each language',
+    'a translated name of an option contains a space',
     options(option({ name_localizations: { ja: '名 前' } })),
     'options.0.name_localizations.ja',
     options(option({ name_localizations: { ja: '名前' } })),
   ],
   [
-    '8,000 characters in all, of each text its longest language',
+    'the longest translations of its texts have more than 8,000 characters',
     options(...localized(4)),
     '',
     options(...localized(2)),
   ],
   [
-    'context menus have no description',
+    'it is a context menu with a description',
     { type: 3, name: 'Look Up', description: 'd' },
     'description',
     { type: 3, name: 'Look Up' },
   ],
   [
-    '8,000 characters in all',
+    'its texts have more than 8,000 characters',
     options(
       ...Array.from({ length: 4 }, (_, i) =>
         option({ name: `o${i}`, choices: choices(25).map((c) => ({ ...c, value: c.value.padEnd(100) })) }),
@@ -148,7 +158,7 @@ const COMMANDS: Case[] = [
 ];
 
 describe('commands', () => {
-  it.each(COMMANDS)('refuses a command with 50035: %s', async (_name, bad, path, good) => {
+  it.each(COMMANDS)('refuses a command with 50035 when %s', async (_name, bad, path, good) => {
     const discord = await standIn({ limits: 'none' });
     const url = `/applications/${discord.botId}/commands`;
     const refused = await call(discord, 'POST', url, bad);

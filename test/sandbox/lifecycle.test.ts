@@ -69,7 +69,7 @@ describe('npm run sandbox', () => {
       );
       const family = familyOf(sandbox.child.pid!);
       sandbox.child.kill('SIGINT');
-      expect(await sandbox.ended).toBe(0);
+      expect(await sandbox.ended()).toBe(0);
       await gone(family);
       expect(readdirSync(temporary)).toEqual([]);
     },
@@ -77,7 +77,7 @@ describe('npm run sandbox', () => {
 
   it('refuses an unknown argument and names it', async () => {
     const sandbox = run('0', undefined, ['--postgresql']);
-    expect(await sandbox.ended).toBe(1);
+    expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain("Unknown option '--postgresql'");
   });
 
@@ -92,7 +92,7 @@ describe('npm run sandbox', () => {
     expect(readdirSync(sandbox.temporary)).not.toEqual([]);
     const took = await timed(async () => {
       sandbox.child.kill('SIGINT');
-      expect(await sandbox.ended).toBe(0);
+      expect(await sandbox.ended()).toBe(0);
     });
     expect(took).toBeLessThan(8_000);
     await gone(family);
@@ -108,7 +108,7 @@ describe('npm run sandbox', () => {
     await sandbox.printed(line);
     const family = familyOf(sandbox.child.pid!);
     sandbox.child.kill(signal);
-    expect(await sandbox.ended).toBe(0);
+    expect(await sandbox.ended()).toBe(0);
     expect(sandbox.output()).toMatch(/^( {2}.*\n)+(\nStopping…\n)?$/);
     expect(living(family)).toEqual([]);
     expect(readdirSync(sandbox.temporary)).toEqual([]);
@@ -120,14 +120,14 @@ describe('npm run sandbox', () => {
     const family = familyOf(sandbox.child.pid!);
     expect(family.length).toBeGreaterThan(1);
     sandbox.child.kill('SIGKILL');
-    await sandbox.ended;
+    await sandbox.ended();
     await gone(family);
   });
 });
 
 it('names TMPDIR when the sandbox cannot create its folder', async () => {
   const sandbox = run('0', '/nowhere');
-  expect(await sandbox.ended).toBe(1);
+  expect(await sandbox.ended()).toBe(1);
   expect(sandbox.output()).toMatch(/^Cannot create a folder in \/nowhere: ENOENT.* Set TMPDIR to another place\.\n$/);
 });
 
@@ -135,7 +135,7 @@ describe('a port that is in use', () => {
   it('reports that another sandbox uses the port, and suggests another one', async () => {
     const url = await addressOf(run('0'));
     const second = run(new URL(url).port);
-    expect(await second.ended).toBe(1);
+    expect(await second.ended()).toBe(1);
     expect(second.output()).toContain(`A sandbox is already running at ${url}`);
     expect(second.output()).toMatch(/SANDBOX_PORT=\d+ npm run sandbox/);
     expect(readdirSync(second.temporary)).toEqual([]);
@@ -147,13 +147,13 @@ describe('a port that is in use', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const sandbox = run(String(port));
-    expect(await sandbox.ended).toBe(1);
+    expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain(`Port ${port} is in use by another program.`);
   });
 
   it('refuses a SANDBOX_PORT that is not a port number', async () => {
     const sandbox = run('eighty');
-    expect(await sandbox.ended).toBe(1);
+    expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain('SANDBOX_PORT is "eighty". It must be a port number like 4321.');
   });
 });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import {
   ActionRowBuilder,
+  ApplicationCommandOptionType,
   ApplicationCommandType,
   ButtonBuilder,
   ButtonStyle,
@@ -43,8 +44,6 @@ const STILL: Sandbox['world'] = {
   explorerUrl: 'http://127.0.0.1:1/explorer',
 };
 
-const STRING = 3;
-const ATTACHMENT = 11;
 const COMMANDS = [
   { name: 'form', description: 'Opens a form' },
   { name: 'menu', description: 'Shows menus' },
@@ -53,7 +52,7 @@ const COMMANDS = [
   {
     name: 'import',
     description: 'Takes a file',
-    options: [{ type: ATTACHMENT, name: 'file', description: 'A file', required: true }],
+    options: [{ type: ApplicationCommandOptionType.Attachment, name: 'file', description: 'A file', required: true }],
   },
   { name: 'sleep', description: 'Never answers' },
   { name: 'Quote this', type: ApplicationCommandType.Message },
@@ -61,9 +60,9 @@ const COMMANDS = [
     name: 'echo',
     description: 'Says it again',
     options: [
-      { type: STRING, name: 'text', description: 'What to say', required: true },
+      { type: ApplicationCommandOptionType.String, name: 'text', description: 'What to say', required: true },
       {
-        type: STRING,
+        type: ApplicationCommandOptionType.String,
         name: 'size',
         description: 'How loud',
         choices: [
@@ -109,11 +108,11 @@ const answers: Record<string, (interaction: ChatInputCommandInteraction) => Prom
     const options = ['Red', 'Green', 'Blue'].map((label) => ({
       label,
       value: label.toLowerCase(),
-      description: `The colour ${label}`,
+      description: `The color ${label}`,
     }));
     const menu = new StringSelectMenuBuilder()
-      .setCustomId('colours')
-      .setPlaceholder('Colours')
+      .setCustomId('colors')
+      .setPlaceholder('Colors')
       .setMaxValues(2)
       .addOptions(options);
     const row = new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu);
@@ -210,13 +209,13 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
   it('chooses several options of a menu from the keyboard', async () => {
     const { page, faults } = await visit();
     await use(page, 'menu');
-    const menu = page.getByRole('combobox', { name: 'Colours' });
+    const menu = page.getByRole('combobox', { name: 'Colors' });
     await menu.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('option', { name: /Red/ }).waitFor();
     // At the end of a channel the list opens upward, where there is room for it.
     const [list, messages] = await Promise.all([
-      page.getByRole('listbox', { name: 'Colours' }).boundingBox(),
+      page.getByRole('listbox', { name: 'Colors' }).boundingBox(),
       page.getByRole('log').boundingBox(),
     ]);
     expect(list!.y).toBeGreaterThanOrEqual(messages!.y);

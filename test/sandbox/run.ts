@@ -8,11 +8,9 @@ import { onTestFinished } from 'vitest';
 import type { MessageState } from '../../sandbox/discord/control.ts';
 import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
 import { type Shown, shownIn } from '../discord/shown.ts';
-import { neverHappened } from '../until.ts';
+import { inTime } from '../until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** Longer than any machine needs to show what was done. */
-const NEWS_MOST_MS = 120_000;
 
 /** A started process of the sandbox. It ends with the test. */
 export interface Run {
@@ -24,7 +22,7 @@ export interface Run {
   /** Resolves with the match once its output matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code, or null when a signal ended it. */
-  ended: Promise<number | null>;
+  ended(): Promise<number | null>;
 }
 
 /** Starts `sandbox/main.ts` with arguments. Port 0 picks a free one. */
@@ -45,22 +43,26 @@ export function run(
       text += chunk;
       child.emit('printed');
     });
-  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  const ended = () => inTime('the sandbox ends', closed);
   onTestFinished(async () => {
     child.kill('SIGINT');
-    await ended;
+    await ended();
     rmSync(temporary, { recursive: true, force: true });
   });
   const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((found, fail) => {
-      const look = (): void => {
-        const match = pattern.exec(text);
-        if (match) found(match);
-      };
-      child.on('printed', look);
-      void ended.then(() => fail(new Error(`The sandbox ended and printed:\n${text}`)));
-      look();
-    });
+    inTime(
+      `the sandbox prints ${pattern}`,
+      new Promise((found, fail) => {
+        const look = (): void => {
+          const match = pattern.exec(text);
+          if (match) found(match);
+        };
+        child.on('printed', look);
+        void closed.then(() => fail(new Error(`The sandbox ended and printed:\n${text}`)));
+        look();
+      }),
+    );
   return { child, temporary, output: () => text, printed, ended };
 }
 
@@ -123,20 +125,18 @@ export async function follow(url: string): Promise<News> {
   const response = await fetch(`${url}/_sandbox/events`, { signal: stop.signal });
   void read(response.body!, learn).catch(() => undefined);
   const until = (what: string, condition: () => boolean): Promise<void> =>
-    new Promise((done, fail) => {
-      const check = (): void => {
-        if (!condition()) return;
-        clearTimeout(giveUp);
-        checks.delete(check);
-        done();
-      };
-      const giveUp = setTimeout(() => {
-        checks.delete(check);
-        fail(new Error(neverHappened(what, condition)));
-      }, NEWS_MOST_MS);
-      checks.add(check);
-      check();
-    });
+    inTime(
+      what,
+      new Promise((done) => {
+        const check = (): void => {
+          if (!condition()) return;
+          checks.delete(check);
+          done();
+        };
+        checks.add(check);
+        check();
+      }),
+    );
   await until('the page’s first event arrives', () => world !== undefined);
   const inChannel = (channelId: string): MessageState[] =>
     [...messages.values()].filter((message) => message.channelId === channelId && !message.deleted);
