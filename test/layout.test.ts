@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LEVELS, roomOf } from './levels.ts';
+import { importsOf, LEVELS, roomOf } from './levels.ts';
 
-const root = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '..');
 
 /** Rooms beside the bot: they see the domain's rules and each other as listed, and the bot never imports them. */
 const BESIDE: Record<string, string[]> = {
@@ -11,21 +11,11 @@ const BESIDE: Record<string, string[]> = {
   sandbox: ['src/domain', 'services'],
 };
 
-const sources = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+const SOURCES = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => join(folder, name)),
 );
-
-function importsOf(path: string): string[] {
-  const text = readFileSync(join(root, path), 'utf8');
-  const found = text.matchAll(
-    /^(?:import|export)\s+(?:type\s)?[^'"]*?from\s+'(\.[^']+)'|(?:^|[^\w])import\('(\.[^']+)'\)|^import\s+'(\.[^']+)'/gms,
-  );
-  return [...found].map(([, from, dynamic, bare]) =>
-    relative(root, resolve(root, dirname(path), (from ?? dynamic ?? bare)!)),
-  );
-}
 
 /** Tests reach data through the port. Who may know the database's tables nevertheless, and why. */
 const KNOW_TABLES: Record<string, string> = {
@@ -55,8 +45,8 @@ const KEEP_TIME: Record<string, string> = {
   'src/store/postgres/connection.ts': 'measures how long the server takes',
 };
 
-const outsiders = ['test', 'bench', 'sandbox'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+const OUTSIDERS = ['test', 'bench', 'sandbox'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/node_modules|^layout\.test/.test(name))
     .map((name) => join(folder, name)),
 );
@@ -74,49 +64,47 @@ function mayImport(room: string, other: string): boolean {
 
 describe('layout', () => {
   it('reads the imports of every source file', () => {
-    expect(sources).toContain('src/domain/transfer.ts');
+    expect(SOURCES).toContain('src/domain/transfer.ts');
     expect(importsOf('src/main.ts')).toContain('src/app.ts');
   });
 
   it('knows the level of every room', () => {
-    const rooms = new Set(sources.map(roomOf));
+    const rooms = new Set(SOURCES.map(roomOf));
     expect([...rooms].filter((room) => levelOf(room) === -1 && !(room in BESIDE))).toEqual([]);
   });
 
   it('lets tests, benches and the sandbox reach data through the port only', () => {
-    const talking = outsiders.filter((path) => TABLE_TALK.test(readFileSync(join(root, path), 'utf8')));
+    const talking = OUTSIDERS.filter((path) => TABLE_TALK.test(readFileSync(join(ROOT, path), 'utf8')));
     expect(talking.filter((path) => !knowsTables(path))).toEqual([]);
     const needless = Object.keys(KNOW_TABLES).filter((place) => !talking.some((path) => path.startsWith(place)));
     expect(needless, 'exceptions that nothing needs').toEqual([]);
   });
 
   it('lets the bot take time from the clock that is passed in only', () => {
-    const timing = sources
-      .filter((path) => /^(src|commands)\//.test(path))
-      .filter((path) => OWN_TIME.test(readFileSync(join(root, path), 'utf8')));
+    const timing = SOURCES.filter((path) => /^(src|commands)\//.test(path)).filter((path) =>
+      OWN_TIME.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
     expect(timing.sort()).toEqual(Object.keys(KEEP_TIME).sort());
   });
 
   it('lets one file write the stored states of channels', () => {
-    const writing = sources
+    const writing = SOURCES
       .filter((path) => !path.startsWith('src/store/'))
       .filter((path) =>
-        /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(root, path), 'utf8')),
+        /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(ROOT, path), 'utf8')),
       );
     expect(writing).toEqual(['src/delivery/channel-states.ts']);
   });
 
   it('lets the contract suite know the port alone', () => {
-    const contract = outsiders.filter((path) => path.startsWith('test/store/contract/'));
+    const contract = OUTSIDERS.filter((path) => path.startsWith('test/store/contract/'));
     expect(contract.length).toBeGreaterThan(5);
-    const wrong = contract.filter((path) => /sqlite|better-/i.test(readFileSync(join(root, path), 'utf8')));
+    const wrong = contract.filter((path) => /sqlite|better-/i.test(readFileSync(join(ROOT, path), 'utf8')));
     expect(wrong).toEqual([]);
   });
 
-  it.each(sources.map((path) => [path]))('lets %s import only its own room and the levels below', (path) => {
-    const wrong = importsOf(path)
-      .filter((target) => !target.endsWith('.json'))
-      .filter((target) => !mayImport(roomOf(path), roomOf(target)));
+  it.each(SOURCES.map((path) => [path]))('lets %s import only its own room and the levels below', (path) => {
+    const wrong = importsOf(path).filter((target) => !mayImport(roomOf(path), roomOf(target)));
     expect(wrong, `${path} is on level ${levelOf(roomOf(path))} (${roomOf(path)})`).toEqual([]);
   });
 });

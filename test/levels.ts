@@ -1,3 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
 /**
  * The rooms, from the bottom to the top. A file may import its own room and the rooms on lower levels, types included;
  * rooms on one level never import each other. What crosses between them is passed by `app.ts`, in domain types.
@@ -29,4 +34,15 @@ export function roomOf(path: string): string {
   if (top !== 'src') return top;
   // The port is one room, each engine another, and what these share a third.
   return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
+}
+
+/** The files of this repository that a file imports, types included. */
+export function importsOf(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const found = text.matchAll(
+    /^(?:import|export)\s+(?:type\s)?[^'"]*?from\s+'(\.[^']+)'|(?:^|[^\w])import\('(\.[^']+)'\)|^import\s+'(\.[^']+)'/gms,
+  );
+  return [...found]
+    .map(([, from, dynamic, bare]) => relative(ROOT, resolve(ROOT, dirname(path), (from ?? dynamic ?? bare)!)))
+    .filter((target) => target.endsWith('.ts'));
 }
