@@ -149,7 +149,7 @@ export const PROCESS: Readonly<Record<string, Manual>> = {
   },
   process_resident_memory_bytes: {
     alarm: 'above the limit of your machine or container',
-    means: 'the memory of the process; about 150 MB, and more under load',
+    means: 'the memory of the process; about 200 MB, and more under load',
     todo: 'if it keeps growing for days, report it',
   },
   process_cpu_seconds_total: {
