@@ -14,16 +14,15 @@ import { type Panel, SECTIONS } from './panels.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const MANUAL = 'docs/operating.md';
 
-/** Every entry by the metric's full name, or by the reason. */
-const ofMetrics: [string, Manual][] = Object.entries(METRICS).map(([name, row]) => [`ledgerbell_${name}`, row]);
-const groups: Record<string, [string, Manual][]> = {
-  metrics: ofMetrics,
+/** The entries of each table of the manual, by the metric's full name or by the reason. */
+const GROUPS: Record<string, [string, Manual][]> = {
+  metrics: Object.entries(METRICS).map(([name, row]) => [`ledgerbell_${name}`, row]),
   reasons: Object.entries(REASONS),
   process: Object.entries(PROCESS),
 };
-const entries = Object.values(groups).flat();
+const ENTRIES = Object.values(GROUPS).flat();
 
-/** Text in YAML: JSON's strings are valid there. */
+/** A text in YAML, where JSON's strings are valid. */
 const text = (value: string): string => JSON.stringify(value);
 
 function ruleOf(rule: Rule, name: string, { means, todo }: Manual): string {
@@ -40,7 +39,7 @@ function ruleOf(rule: Rule, name: string, { means, todo }: Manual): string {
 }
 
 function rules(): string {
-  const all = entries.flatMap(([name, row]) => (row.rules ?? []).map((rule) => ruleOf(rule, name, row)));
+  const all = ENTRIES.flatMap(([name, row]) => (row.rules ?? []).map((rule) => ruleOf(rule, name, row)));
   return [
     '# Made by `npm run monitoring` from src/metrics/. severity critical: somebody should look at once.',
     'groups:',
@@ -51,7 +50,7 @@ function rules(): string {
   ].join('\n');
 }
 
-/** The tables of the manual put between their marks. */
+/** The manual with its tables between their marks. */
 function manual(page: string): string {
   const cell = (value: string) => value.replaceAll('|', '\\|');
   const rowOf = ([name, row]: [string, Manual]) => {
@@ -62,7 +61,7 @@ function manual(page: string): string {
     return `| ${[title, when, means, todo].map(cell).join(' | ')} |`;
   };
   let made = page;
-  for (const [group, rows] of Object.entries(groups)) {
+  for (const [group, rows] of Object.entries(GROUPS)) {
     const first = group === 'reasons' ? '`reason`' : 'metric';
     const table = [`| ${first} | alarm when | it means | do |`, '|---|---|---|---|', ...rows.map(rowOf)].join('\n');
     const marks = new RegExp(`(<!-- ${group}: made by npm run monitoring -->\n)[^]*?(\n<!-- end -->)`);
@@ -75,16 +74,16 @@ function manual(page: string): string {
 const DATASOURCE = { type: 'prometheus', uid: 'prometheus' };
 const WIDTH = 24;
 
-/** The limit of a metric's first rule that compares it with a number; null where none does. */
+/** The number that a metric's first rule of the form `metric > number` compares it with; null without such a rule. */
 function limitOf(name: string): number | null {
-  const its = entries.find(([of]) => of === name)?.[1].rules ?? [];
+  const its = ENTRIES.find(([of]) => of === name)?.[1].rules ?? [];
   const limits = its.flatMap(({ expr }) => /^[a-z_0-9]+(?:\{[^}]*\})? > ([\d.e]+)$/.exec(expr)?.[1] ?? []);
   return limits.length === 0 ? null : Number(limits[0]);
 }
 
 /** What a panel shows, in the words of the manual. */
 function describe({ about }: Panel): string {
-  const row = entries.find(([name]) => name === about)?.[1];
+  const row = ENTRIES.find(([name]) => name === about)?.[1];
   return row ? `${row.means}\n\nAlarm: ${row.alarm}\n\nWhat to do: ${row.todo}` : '';
 }
 
@@ -160,7 +159,7 @@ function dashboard(): string {
   return `${JSON.stringify(made, null, 2)}\n`;
 }
 
-/** Every file that is made, by its path; the manual as it would be. */
+/** The content of every generated file, and of the manual with its generated tables, by path. */
 export function monitoringFiles(): Record<string, string> {
   return {
     'docs/monitoring/rules.yml': rules(),

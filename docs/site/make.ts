@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../src/domain/folder.ts';
-import { pageOf, type Section } from './page.ts';
+import { pageOf } from './page.ts';
 import { pathsOfSite, sectionsOf, targetOf } from './paths.ts';
 import { referenceFiles } from './reference.ts';
 
@@ -18,7 +18,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** Writes the site into `folder`, which is emptied first. Returns the paths of its files, relative to the folder. */
 export function makeSite(folder: string): string[] {
-  const sections: Section[] = sectionsOf(read(INDEX), INDEX);
+  const sections = sectionsOf(read(INDEX), INDEX);
   rmSync(folder, { recursive: true, force: true });
   const made = pathsOfSite(ROOT, INDEX).flatMap((path) => {
     const target = targetOf(path);
@@ -35,7 +35,7 @@ export function makeSite(folder: string): string[] {
     });
     return [target, ...drawn];
   });
-  // The address of the folder itself leads to the index.
+  // The folder's own address leads to the index.
   writeFileSync(
     join(folder, 'index.html'),
     '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html">\n',
@@ -48,5 +48,5 @@ if (import.meta.main) {
   for (const [path, content] of Object.entries(await referenceFiles())) writeFileSync(join(ROOT, path), content);
   const folder = resolve(process.argv[2] ?? join(ROOT, 'site'));
   const { length } = makeSite(folder);
-  console.log(`${length} files in ${folder}. Open ${join(folder, 'docs', basename('index.html'))}`);
+  console.log(`${length} files in ${folder}. Open ${join(folder, 'docs/index.html')}`);
 }

@@ -1,16 +1,17 @@
 import { posix, resolve } from 'node:path';
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import { drawDiagram } from './diagram.ts';
 import { pageAt, resolveFrom, type Section, targetOf } from './paths.ts';
 
 /** Turns a page of the documentation into HTML. */
 
-export type { Section };
-
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** HTML without its tags. */
+const plainText = (html: string): string => html.replace(/<[^>]+>/g, '');
 
 /** The anchor of a heading, as GitHub makes it. */
 export function anchorOf(heading: string): string {
@@ -42,7 +43,7 @@ function contentOf(path: string, text: string): Content {
     };
   const headings: Content['headings'] = [];
   const diagrams: Content['diagrams'] = [];
-  const leading = (href: string): string => {
+  const hrefOf = (href: string): string => {
     if (/^[a-z]+:/.test(href)) return href;
     const { path: to, anchor } = resolveFrom(path, href);
     return to === path ? anchor : linkBetween(path, to) + anchor;
@@ -52,14 +53,14 @@ function contentOf(path: string, text: string): Content {
       heading({ text: raw, depth, tokens }: Tokens.Heading) {
         const id = anchorOf(raw);
         const inner = this.parser.parseInline(tokens);
-        if (depth === 2) headings.push({ id, title: inner.replace(/<[^>]+>/g, '') });
+        if (depth === 2) headings.push({ id, title: plainText(inner) });
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner.replace(/<\/?a\b[^>]*>/g, '')}</a></h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
-        return `<a href="${escapeHtml(leading(href))}">${this.parser.parseInline(tokens)}</a>`;
+        return `<a href="${escapeHtml(hrefOf(href))}">${this.parser.parseInline(tokens)}</a>`;
       },
       image({ href, text: alt }: Tokens.Image) {
-        const source = escapeHtml(leading(href));
+        const source = escapeHtml(hrefOf(href));
         return `<a class="picture" href="${source}"><img src="${source}" alt="${escapeHtml(alt)}" loading="lazy"></a>`;
       },
       code({ lang, text: code }: Tokens.Code) {
@@ -69,20 +70,24 @@ function contentOf(path: string, text: string): Content {
         const alt = `Diagram: ${headings.at(-1)?.title ?? name}`;
         return `<div class="diagram"><a href="${name}"><img src="${name}" alt="${alt}"></a></div>\n`;
       },
-      table(token: Tokens.Table) {
-        const head = token.header.map(({ tokens }) => this.parser.parseInline(tokens));
-        const titles = head.map((title) => title.replace(/<[^>]+>/g, ''));
-        const cell = ({ tokens }: Tokens.TableCell, column: number): string =>
-          `<td data-title="${titles[column]}">${this.parser.parseInline(tokens)}</td>`;
-        const body = token.rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`).join('\n');
-        const top = `<thead><tr>${head.map((title) => `<th>${title}</th>`).join('')}</tr></thead>`;
-        // On a phone, a table with more columns becomes a list.
-        const kind = head.length > 2 ? 'table wide' : 'table';
-        return `<div class="${kind}"><table>${top}<tbody>${body}</tbody></table></div>\n`;
+      table(table: Tokens.Table) {
+        return htmlOfTable(table, (tokens) => this.parser.parseInline(tokens));
       },
     },
   });
   return { html: marked.parse(text, { async: false }), headings, diagrams };
+}
+
+/** A table whose cells know their column's title: on a phone, one with more than two columns becomes a list. */
+function htmlOfTable({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
+  const head = header.map(({ tokens }) => inline(tokens));
+  const titles = head.map(plainText);
+  const cell = ({ tokens }: Tokens.TableCell, column: number): string =>
+    `<td data-title="${titles[column]}">${inline(tokens)}</td>`;
+  const body = rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`).join('\n');
+  const top = `<thead><tr>${head.map((title) => `<th>${title}</th>`).join('')}</tr></thead>`;
+  const kind = head.length > 2 ? 'table wide' : 'table';
+  return `<div class="${kind}"><table>${top}<tbody>${body}</tbody></table></div>\n`;
 }
 
 /** A whole page of the site, and its diagrams, which belong beside it. */

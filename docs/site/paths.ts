@@ -60,17 +60,14 @@ export function pathsOfSite(root: string, index: string): string[] {
   return [...found];
 }
 
-/** A folder is shown by its README. */
+/** The page that shows a path: a folder is shown by its README. */
 export function pageAt(root: string, path: string): string {
   const isFolder = existsSync(join(root, path)) && statSync(join(root, path)).isDirectory();
   return isFolder ? posix.join(path, 'README.md') : path;
 }
 
-/** Where the site has it: pictures as they are, everything else as a page. */
+/** The path of a file on the site: a picture stays as it is, everything else is a page. */
 export function targetOf(path: string): string {
   if (/\.(png|svg|jpg)$/.test(path)) return path;
-  return path
-    .replace(/\/README\.md$/, '/index.html')
-    .replace(/\.md$/, '.html')
-    .replace(/^(.*)(?<!\.html)$/, '$1.html');
+  return `${path.replace(/(?<=\/)README\.md$/, 'index').replace(/\.md$/, '')}.html`;
 }
