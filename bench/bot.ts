@@ -122,14 +122,3 @@ export function threadsOf(pid: number): { loop: number; writer: number; others: 
     others: total(threads) - total(own),
   };
 }
-
-/** Runs something `times` times with limited concurrency. */
-export async function many(times: number, atOnce: number, run: (n: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < times) await run(next++);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

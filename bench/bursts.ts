@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
-import { startBot, wait } from './bot.ts';
+import { startBot } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { fill } from './sqlite/fill.ts';

@@ -1,12 +1,14 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
-import { memoryOf, startBot, wait } from './bot.ts';
+import { memoryOf, startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { atRate } from './pace.ts';
 import { fill } from './sqlite/fill.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
-/** Both are stable by then. */
+/** Start and memory are stable by then. */
 const IDLE_MS = 7_000;
 const ADDRESSES = 20;
 const EVENTS_PER_SECOND = 200;
@@ -31,14 +33,11 @@ async function ours(env: Record<string, string>): Promise<Result> {
   const ms = performance.now() - began;
   await wait(IDLE_MS);
   const idle = memoryOf(bot.pid);
-  const since = performance.now();
-  const posted: Promise<unknown>[] = [];
-  for (let n = 0; n < EVENTS_PER_SECOND * LOAD_SECONDS; n++) {
-    await wait(Math.max(0, since + (n * 1_000) / EVENTS_PER_SECOND - performance.now()));
-    posted.push(bot.post(bodyOf(n, addressOf(n % ADDRESSES))));
-  }
-  const load = memoryOf(bot.pid);
-  await Promise.all(posted);
+  let load = idle;
+  await atRate(EVENTS_PER_SECOND, EVENTS_PER_SECOND * LOAD_SECONDS, (n) => {
+    load = memoryOf(bot.pid);
+    return bot.post(bodyOf(n, addressOf(n % ADDRESSES)));
+  });
   await bot.stop();
   rmSync(folder, { recursive: true });
   return { ms, idle, load };

@@ -1,9 +1,11 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openStore } from '../src/store/sqlite/client.ts';
-import { many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
+import { memoryOf, mostMemoryOf, startBot } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { many } from './pace.ts';
 import { nextEvent, routeInTurns } from './route.ts';
 import { addAlerts, forgetAlerts } from './sqlite/alerts.ts';
 import { fill } from './sqlite/fill.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { newFolder, slowSync, start, TOKEN } from './children.ts';
-import { type Load, loader, postTo } from './load.ts';
+import { LOADER, type Load, postTo } from './load.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SECONDS = 2;
@@ -70,7 +70,7 @@ export async function intake(): Promise<void> {
   const folder = newFolder();
   const slower = slowSync(folder);
   const rows: Row[] = [];
-  process.stdout.write(`Load by ${loader}.\n`);
+  process.stdout.write(`Load by ${LOADER}.\n`);
   for (const one of PLAN) {
     if (one.slow && slower === null) {
       process.stdout.write('Left out: the rows with 2 ms more a sync; they need a C compiler named cc.\n');

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { request } from 'undici';
-import { startBot, wait } from './bot.ts';
+import { startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
-import { addressOf, bodyOf } from './event.ts';
+import { addressOf, bodyOf, hashOf } from './event.ts';
+import { atRate, createTimer } from './pace.ts';
 import { fill } from './sqlite/fill.ts';
-import { startStub } from './stub.ts';
+import { type Stub, startStub } from './stub.ts';
 import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** At most 60 alerts per channel: more would be posted as digests. The bot limits itself to 40 requests/s. */
@@ -17,6 +18,9 @@ const PLAN = [
 ];
 /** Events before the measurement, each to its own channel. */
 const WARM_UP = 40;
+/** Longer than any of these alerts takes; without a limit a lost one would never end the measurement. */
+const LATE_MS = 60_000;
+const HEADERS = { 'content-type': 'application/json' };
 
 interface Result {
   p50: number;
@@ -27,51 +31,40 @@ interface Result {
 /** The measured bot: the URL for the n-th channel's events, and a stand-in that takes its messages. */
 interface Subject {
   urlOf(channel: number): string;
-  stub: Awaited<ReturnType<typeof startStub>>;
+  stub: Stub;
   stop(): Promise<void>;
-}
-
-/** When each transaction's event was sent, until a message shows it; the latencies; the number of messages. */
-const sent = new Map<string, number>();
-let took: number[] = [];
-let messages = 0;
-
-function onMessage(body: string): void {
-  messages++;
-  for (const hash of new Set(body.match(/0x[0-9a-f]{64}/g))) {
-    const began = sent.get(hash);
-    if (began !== undefined) took.push(performance.now() - began);
-    sent.delete(hash);
-  }
 }
 
 let serial = 0;
 
 /** Sends events at a constant rate to channels in turn; returns the times from each request's start to its message. */
 async function measure(
-  { urlOf }: Subject,
+  { urlOf, stub }: Subject,
   { perSecond, channels, events }: (typeof PLAN)[number],
   first: number,
 ): Promise<Result> {
-  took = [];
-  messages = 0;
-  const began = performance.now();
-  const open: Promise<unknown>[] = [];
-  for (let n = 0; n < events; n++) {
-    await wait(Math.max(0, began + (n * 1_000) / perSecond - performance.now()));
+  const timer = createTimer();
+  let messages = 0;
+  stub.onMessage = (message) => {
+    messages++;
+    timer.onMessage(message);
+  };
+  await atRate(perSecond, events, async (n) => {
     const channel = first + (n % channels);
-    const body = bodyOf(serial++, addressOf(channel));
-    sent.set((JSON.parse(body) as { txHash: string }).txHash, performance.now());
-    const headers = { 'content-type': 'application/json' };
-    open.push(request(urlOf(channel), { method: 'POST', headers, body }).then((answer) => answer.body.dump()));
-  }
-  await Promise.all(open);
-  while (took.length < events) await wait(20);
-  return { p50: quantile(took, 0.5), p99: quantile(took, 0.99), messages };
+    const event = serial++;
+    timer.begin(hashOf(event));
+    const body = bodyOf(event, addressOf(channel));
+    const answer = await request(urlOf(channel), { method: 'POST', headers: HEADERS, body });
+    await answer.body.dump();
+  });
+  await timer.shown(events, LATE_MS);
+  const lost = events - timer.tookMs.length;
+  if (lost > 0) throw new Error(`${lost} of ${events} events were not posted within ${LATE_MS / 1_000} s.`);
+  return { p50: quantile(timer.tookMs, 0.5), p99: quantile(timer.tookMs, 0.99), messages };
 }
 
 async function bot(channels: readonly string[]): Promise<Subject> {
-  const stub = await startStub(onMessage);
+  const stub = await startStub();
   const folder = newFolder();
   fill(folder, channels.length, channels);
   const environment = { DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl, EXPLORER_URL: 'http://explorer.example' };
@@ -87,7 +80,7 @@ async function bot(channels: readonly string[]): Promise<Subject> {
 }
 
 async function naive(channels: readonly string[]): Promise<Subject> {
-  const stub = await startStub(onMessage);
+  const stub = await startStub();
   const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl };
   const { ready, stop } = await start<{ url: string }>('bench/naive.ts', [], { env });
   return { urlOf: (n) => `${ready.url}/${channels[n]}`, stub, stop };

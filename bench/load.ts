@@ -20,7 +20,7 @@ const TX_HASH = /0x[0-9a-f]{64}/;
 const TX_HASH_LENGTH = 66;
 
 /** `wrk` is written in C and leaves the other core to the server; autocannon, in JavaScript, needs a core for itself. */
-export const loader: 'wrk' | 'autocannon' = (() => {
+export const LOADER: 'wrk' | 'autocannon' = (() => {
   try {
     execFileSync('wrk', ['--version'], { stdio: 'ignore' });
   } catch (error) {
@@ -33,7 +33,7 @@ export const loader: 'wrk' | 'autocannon' = (() => {
 /** Posts an event of 900 bytes over this many connections, one request at a time each; `folder`: for its script. */
 export async function postTo(url: string, connections: number, seconds: number, folder: string): Promise<Load> {
   const body = bodyOf(1, addressOf(1));
-  if (loader === 'wrk') return await byWrk(url, connections, seconds, folder, `wrk.body = [==[${body}]==]`);
+  if (LOADER === 'wrk') return await byWrk(url, connections, seconds, folder, `wrk.body = [==[${body}]==]`);
   return await byAutocannon(url, connections, seconds, { body });
 }
 
@@ -56,7 +56,7 @@ export async function postNew(
     return { path: new URL(url).pathname, before: body.slice(0, at), after: body.slice(at + TX_HASH_LENGTH) };
   });
   const [{ url }] = targets as [Target];
-  if (loader === 'wrk') {
+  if (LOADER === 'wrk') {
     const rows = split.map(({ path, before, after }) => `{ "${path}", [==[${before}]==], [==[${after}]==] }`);
     const request = `local targets = { ${rows.join(', ')} }
 local n = ${first}

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import { many, wait } from './bot.ts';
 import { newFolder } from './children.ts';
-import { addressOf, bodyOf } from './event.ts';
-import { loader, postNew } from './load.ts';
+import { addressOf, bodyOf, hashOf } from './event.ts';
+import { LOADER, postNew } from './load.ts';
+import { atRate, createTimer, hashesIn, many } from './pace.ts';
 import { bare } from './peers/bare.ts';
 import { bullMq } from './peers/bullmq.ts';
 import { n8n } from './peers/n8n.ts';
@@ -11,7 +12,7 @@ import { naive } from './peers/naive.ts';
 import { nodeRed } from './peers/node-red.ts';
 import { ours } from './peers/ours.ts';
 import type { Peer, Running } from './peers/program.ts';
-import { startStub } from './stub.ts';
+import { type Stub, startStub } from './stub.ts';
 import { quantile, type Row, report, short } from './table.ts';
 
 const CHANNELS = Array.from({ length: 200 }, (_, n) => String(1_000 + n));
@@ -40,11 +41,6 @@ interface Tally {
   last: number;
 }
 
-/** The listener to messages at Discord. */
-interface Heard {
-  message(body: string): void;
-}
-
 const newTally = (): Tally => ({ posted: new Map(), shown: new Map(), nonces: new Set(), last: performance.now() });
 
 function count(tally: Tally, message: string): void {
@@ -52,19 +48,19 @@ function count(tally: Tally, message: string): void {
   const nonce = message.includes('"enforce_nonce":true') ? /"nonce":"([^"]+)"/.exec(message)?.[1] : undefined;
   const isNew = nonce === undefined || !tally.nonces.has(nonce);
   if (nonce !== undefined) tally.nonces.add(nonce);
-  for (const hash of new Set(message.match(/0x[0-9a-f]{64}/g))) {
+  for (const hash of hashesIn(message)) {
     tally.posted.set(hash, (tally.posted.get(hash) ?? 0) + 1);
     if (isNew) tally.shown.set(hash, (tally.shown.get(hash) ?? 0) + 1);
   }
 }
 
-const more = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
+/** How many transactions were counted more than once. */
+const repeated = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
 
 /** The n-th event: its transaction, its URL, and its body. */
 function eventOf(running: Running, n: number, channels = CHANNELS.length) {
   const channel = n % channels;
-  const body = bodyOf(n, addressOf(channel));
-  return { hash: (JSON.parse(body) as { txHash: string }).txHash, url: running.urlOf(CHANNELS[channel]!), body };
+  return { hash: hashOf(n), url: running.urlOf(CHANNELS[channel]!), body: bodyOf(n, addressOf(channel)) };
 }
 
 /** Posts an event; returns whether it was acknowledged. */
@@ -79,44 +75,32 @@ async function post({ url, body }: { url: string; body: string }): Promise<boole
 }
 
 /** From each request's start until Discord has its event, in milliseconds, at a constant rate. */
-async function latency(running: Running, heard: Heard): Promise<Row> {
-  const sent = new Map<string, number>();
-  const took: number[] = [];
-  heard.message = (message) => {
-    for (const hash of new Set(message.match(/0x[0-9a-f]{64}/g))) {
-      const began = sent.get(hash);
-      if (began !== undefined) took.push(performance.now() - began);
-      sent.delete(hash);
-    }
-  };
-  const posts: Promise<boolean>[] = [];
-  const began = performance.now();
-  for (let n = 0; n < WARM_UP + EVENTS; n++) {
-    await wait(Math.max(0, began + (n * 1_000) / PER_SECOND - performance.now()));
+async function latency(running: Running, stub: Stub): Promise<Row> {
+  const timer = createTimer();
+  stub.onMessage = timer.onMessage;
+  await atRate(PER_SECOND, WARM_UP + EVENTS, (n) => {
     const event = eventOf(running, n, FEW_CHANNELS);
-    if (n >= WARM_UP) sent.set(event.hash, performance.now());
-    posts.push(post(event));
-  }
-  await Promise.all(posts);
-  const until = performance.now() + LATE_MS;
-  while (took.length < EVENTS && performance.now() < until) await wait(20);
-  const late = EVENTS - took.length;
+    if (n >= WARM_UP) timer.begin(event.hash);
+    return post(event);
+  });
+  await timer.shown(EVENTS, LATE_MS);
+  const late = EVENTS - timer.tookMs.length;
   return {
-    'p50 ms': short(quantile(took, 0.5)),
-    'p99 ms': short(quantile(took, 0.99)),
+    'p50 ms': short(quantile(timer.tookMs, 0.5)),
+    'p99 ms': short(quantile(timer.tookMs, 0.99)),
     ...(late > 0 ? { 'not posted in time': late } : {}),
   };
 }
 
 /** The highest rate of acknowledged events, and how many per second reached Discord in time. */
-async function load(running: Running, heard: Heard, folder: string): Promise<Row> {
+async function load(running: Running, stub: Stub, folder: string): Promise<Row> {
   const targets = CHANNELS.map((_, n) => eventOf(running, n));
   let best: Row = {};
   for (const [at, connections] of CONNECTIONS.entries()) {
     const first = (at + 1) * 1_000_000;
     await postNew(targets, first, connections, 1, folder);
     const tally = newTally();
-    heard.message = (message) => count(tally, message);
+    stub.onMessage = (message) => count(tally, message);
     const { rate, failed } = await postNew(targets, first + 500_000, connections, LOAD_SECONDS, folder);
     if (rate <= Number(best['acknowledged/s'] ?? 0)) continue;
     best = {
@@ -130,12 +114,12 @@ async function load(running: Running, heard: Heard, folder: string): Promise<Row
 }
 
 /** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
-async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
+async function crash(peer: Peer, stub: Stub): Promise<Row> {
   const folder = newFolder();
   const tally = newTally();
-  heard.message = (message) => count(tally, message);
+  stub.onMessage = (message) => count(tally, message);
   const acknowledged = new Set<number>();
-  let running = await peer.start(folder, apiUrl);
+  let running = await peer.start(folder, stub.apiUrl);
   const send = async (n: number) => void ((await post(eventOf(running, n))) && acknowledged.add(n));
   let killed: Promise<void> | null = null;
   await many(BURST, BURST_CONNECTIONS, async (n) => {
@@ -144,7 +128,7 @@ async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   });
   await (killed ?? running.kill());
   const before = acknowledged.size;
-  running = await peer.start(folder, apiUrl);
+  running = await peer.start(folder, stub.apiUrl);
   try {
     for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
       const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
@@ -161,22 +145,22 @@ async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   return {
     'acknowledged at the kill': before,
     lost: lost.length,
-    'shown twice': more(tally.shown),
-    'posted twice': more(tally.posted),
+    'shown twice': repeated(tally.shown),
+    'posted twice': repeated(tally.posted),
     ...(acknowledged.size < BURST ? { 'never acknowledged': BURST - acknowledged.size } : {}),
   };
 }
 
 /** The measurements without faults. */
-async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
+async function work(peer: Peer, stub: Stub): Promise<Row> {
   const folder = newFolder();
-  const running = await peer.start(folder, apiUrl);
+  const running = await peer.start(folder, stub.apiUrl);
   try {
-    if (peer.isBound) return await load(running, heard, folder);
+    if (peer.isBound) return await load(running, stub, folder);
     await wait(IDLE_MS);
     const idle = running.memory();
-    const took = await latency(running, heard);
-    const most = await load(running, heard, folder);
+    const took = await latency(running, stub);
+    const most = await load(running, stub, folder);
     return { ...most, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
   } finally {
     await running.kill();
@@ -186,11 +170,10 @@ async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
 
 async function measure(peer: Peer): Promise<Row> {
   await peer.install?.();
-  const heard: Heard = { message: () => undefined };
-  const stub = await startStub((message) => heard.message(message));
+  const stub = await startStub();
   try {
-    const row = await work(peer, stub.apiUrl, heard);
-    return peer.isBound ? row : { ...row, ...(await crash(peer, stub.apiUrl, heard)) };
+    const row = await work(peer, stub);
+    return peer.isBound ? row : { ...row, ...(await crash(peer, stub)) };
   } finally {
     stub.close();
   }
@@ -210,6 +193,6 @@ export async function peers(): Promise<void> {
     const ratio = Number(row['acknowledged/s']) / Number(bound['acknowledged/s']);
     rows.push({ peer: peer.name, ...row, '/ bare': short(ratio) });
   }
-  process.stdout.write(`Load by ${loader}.\n`);
+  process.stdout.write(`Load by ${LOADER}.\n`);
   report('peers', rows);
 }

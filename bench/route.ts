@@ -1,8 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import { systemClock } from '../src/domain/clock.ts';
 import { startRouter } from '../src/routing/route.ts';
 import type { OpenStore } from '../src/store/open-store.ts';
-import { wait } from './bot.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
 import { RUNS } from './table.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
-import { wait } from './bot.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Enough connections that a due request rarely waits for one. */
 const CONNECTIONS = 500;

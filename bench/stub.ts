@@ -1,17 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/**
- * A minimal Discord that accepts every message at once, without limits or a gateway; it records what was posted and
- * when.
- */
+/** A minimal Discord that accepts every message at once, without limits or a gateway. */
 export interface Stub {
   apiUrl: string;
+  /** Gets the body of each message as it arrives; the measurement sets it. */
+  onMessage: (body: string) => void;
   close(): void;
 }
 
-/** Starts one; `onMessage` gets the body of each message as it arrives. */
-export async function startStub(onMessage: (body: string) => void): Promise<Stub> {
+/** Starts a minimal Discord. */
+export async function startStub(): Promise<Stub> {
   let id = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -22,16 +21,18 @@ export async function startStub(onMessage: (body: string) => void): Promise<Stub
         response.statusCode = 404;
         return response.end('{"code":0,"message":"404: Not Found"}');
       }
-      onMessage(Buffer.concat(chunks).toString());
+      stub.onMessage(Buffer.concat(chunks).toString());
       return response.end(`{"id":"${++id}"}`);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return {
+  const stub: Stub = {
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    onMessage: () => undefined,
     close() {
       server.close();
       server.closeAllConnections();
     },
   };
+  return stub;
 }

@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
-import { makeFolder } from '../src/domain/folder.ts';
 
 /** Runs of every measurement; peers take turns within each run. */
 export const RUNS = 5;
@@ -21,10 +20,10 @@ export function spread(values: number[]): Spread {
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
-/** The quantile of this share. */
+/** The quantile of this share; NaN of no values. */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 /** A number with three significant digits. */
@@ -42,12 +41,7 @@ const FILE = 'bench/results.json';
 export function report(name: string, rows: Row[]): void {
   process.stdout.write(`\n${name}\n`);
   console.table(rows);
-  let results: Record<string, unknown> = {};
-  try {
-    results = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, unknown>;
-  } catch {
-    makeFolder('bench');
-  }
+  const results = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as object) : {};
   const machine = {
     node: process.version,
     cpu: cpus()[0]?.model,

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { startBot, threadsOf, wait } from './bot.ts';
+import { startBot, threadsOf } from './bot.ts';
 import { newFolder, start, TOKEN } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { fill } from './sqlite/fill.ts';
@@ -49,7 +50,8 @@ export async function holdRates(
   serverSeconds: () => Promise<number> = async () => 0,
 ): Promise<Row[]> {
   let messages = 0;
-  const stub = await startStub(() => void messages++);
+  const stub = await startStub();
+  stub.onMessage = () => void messages++;
   const bot = await startBot(folder, { ...environment, DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
   await hold(bot.url, { rate: 100, seconds: 2, body: nextBody, atEnd: () => undefined });
   const rows: Row[] = [];

@@ -7,7 +7,7 @@ export const bare: Peer = {
   isBound: true,
   patienceMs: 0,
   async start() {
-    const server = await start<{ url: string }>('bench/servers.ts', ['bare'], {});
+    const server = await start<{ url: string }>('bench/servers.ts', ['bare']);
     return { urlOf: () => `${server.ready.url}/hooks/${TOKEN}`, memory: () => 0, kill: () => server.stop() };
   },
 };

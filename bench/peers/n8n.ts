@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts } from '../../sandbox/ports.ts';
-import { wait } from '../bot.ts';
 import { newFolder } from '../children.ts';
 import { installed, installPackages, type Peer, startProgram } from './program.ts';
 

@@ -1,9 +1,10 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { watchAddresses } from '../../test/crash/watched.ts';
-import { startBot, wait } from '../bot.ts';
+import { startBot } from '../bot.ts';
 import { newFolder } from '../children.ts';
 import { diskRows } from '../sqlite/disk.ts';
 import { report } from '../table.ts';
@@ -13,7 +14,7 @@ import { look, metricsOf, type Soak } from './samples.ts';
 import { startSender } from './sender.ts';
 import { createTally } from './tally.ts';
 import { startTroubles } from './troubles.ts';
-import { verdictOf } from './verdict.ts';
+import { type Counted, verdictOf } from './verdict.ts';
 
 /** Transfers; with twins, repeats and duplicates there are 1.5 times as many requests. */
 const PER_SECOND = 12;
@@ -27,11 +28,24 @@ const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soa
 
 /** Runs an hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {
-  const minutes = Number(process.env.BENCH_MINUTES ?? 60);
-  const cycles = Math.max(2, Math.round(minutes / CYCLE_MINUTES));
-  const cycleMs = (minutes * 60_000) / cycles;
   const folder = newFolder();
   const file = join(folder, 'bot.sqlite');
+  const { result, counted } = await run(folder, file, Number(process.env.BENCH_MINUTES ?? 60));
+  writeFileSync(FILES.plot, drawSoak(result));
+  const verdict = verdictOf(result, counted);
+  report('soak', verdict.changes);
+  report('soak: counted', verdict.counted);
+  report('soak: disk', diskRows(file, counted.sent.transfers));
+  rmSync(folder, { recursive: true });
+  for (const problem of counted.counts.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);
+  for (const sentence of verdict.sentences) process.stdout.write(`${sentence}\n`);
+  if (!verdict.isKept) process.exitCode = 1;
+}
+
+/** Runs the bot and everything around it; returns its samples and what was counted. */
+async function run(folder: string, file: string, minutes: number): Promise<{ result: Soak; counted: Counted }> {
+  const cycles = Math.max(2, Math.round(minutes / CYCLE_MINUTES));
+  const cycleMs = (minutes * 60_000) / cycles;
   const discord = await startDiscord({ limits: 'discord' });
   const watched = await watchAddresses(discord, await openStore(file));
   writeFileSync(FILES.log, '');
@@ -60,9 +74,9 @@ export async function soak(): Promise<void> {
   const result: Soak = { cycles, cycleMs, perSecond: PER_SECOND, samples: [], troubles };
   let seen = 0;
   const take = async () => {
-    const lines = tally.posted.slice(seen);
-    seen += lines.length;
-    const figures = await look(bot, file, lines);
+    const alerts = tally.posted.slice(seen);
+    seen += alerts.length;
+    const figures = await look(bot, file, alerts);
     const { transfers, answers } = sender.sent;
     result.samples.push({ at: performance.now() - start, ...figures, transfers, refused: answers[503]! });
     // An interrupted run still has results.
@@ -83,17 +97,8 @@ export async function soak(): Promise<void> {
   await sender.close();
   await bot.stop();
   await discord.close();
-
-  writeFileSync(FILES.plot, drawSoak(result));
   const posted = tally.posted.map(({ sentAt, postedAt }) => ({ at: sentAt - start, took: postedAt - sentAt }));
-  const verdict = verdictOf(result, { counts, posted, sent: sender.sent, asked: people.asked, met, metrics, warnings });
-  report('soak', verdict.changes);
-  report('soak: counted', verdict.counted);
-  report('soak: disk', diskRows(file, sender.sent.transfers));
-  rmSync(folder, { recursive: true });
-  for (const problem of counts.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);
-  for (const sentence of verdict.sentences) process.stdout.write(`${sentence}\n`);
-  if (!verdict.isKept) process.exitCode = 1;
+  return { result, counted: { counts, posted, sent: sender.sent, asked: people.asked, met, metrics, warnings } };
 }
 
 /** The fault that a request of the bot met, if any; `429 by our own fault` was not planned. */

@@ -18,16 +18,16 @@ const MIB = 1_024 ** 2;
 
 /** How each kind of fault is drawn behind the lines. */
 const TROUBLES: Record<Trouble['kind'], { color: string; text: string }> = {
-  away: { color: '#f8c3bd', text: 'Discord is away' },
+  away: { color: '#f8c3bd', text: 'Discord is down' },
   forbidden: { color: '#fbe08d', text: 'a channel is forbidden' },
-  fault: { color: '#c3cad4', text: 'errors, 429, no, late or broken answers' },
+  fault: { color: '#c3cad4', text: 'errors, 429, missing, late or broken responses' },
   lock: { color: '#b083f0', text: 'the database is locked' },
 };
 
 interface Panel {
   title: string;
   height: number;
-  lines: [name: string, color: string, value: (sample: Sample) => number | null][];
+  lines: [name: string, color: string, value: (sample: Sample) => number][];
   scale?: 'linear' | 'logarithmic';
 }
 
@@ -39,7 +39,7 @@ function panelsOf(samples: readonly Sample[]): Panel[] {
       height: 340,
       lines: [
         ['resident', BLUE, ({ rss }) => rss],
-        ['of that without files', GREEN, ({ anonymous }) => anonymous],
+        ['of that anonymous', GREEN, ({ anonymous }) => anonymous],
       ],
     },
     { title: 'Database, MiB', height: 230, lines: [['', BLUE, ({ database }) => database / MIB]] },
@@ -48,13 +48,13 @@ function panelsOf(samples: readonly Sample[]): Panel[] {
       title: 'From the request to the message, ms',
       height: 380,
       lines: [
-        ['half of the lines within', BLUE, ({ p50 }) => p50],
+        ['half of the alerts within', BLUE, ({ p50 }) => p50],
         ['99 % within', ORANGE, ({ p99 }) => p99],
       ],
       scale: 'logarithmic',
     },
     {
-      title: 'Deliveries and lines that wait',
+      title: 'Deliveries and alerts that wait',
       height: 360,
       lines: [
         ['for the router', GREEN, ({ inbox }) => inbox],
@@ -88,7 +88,7 @@ function drawPanel({ title, height, lines, scale = 'linear' }: Panel, soak: Soak
     data: {
       datasets: lines.map(([label, color, value]) => ({
         label,
-        data: soak.samples.map((sample) => ({ x: sample.at / MINUTE, y: value(sample) as number })),
+        data: soak.samples.map((sample) => ({ x: sample.at / MINUTE, y: value(sample) })),
         borderColor: color,
         backgroundColor: color,
         borderWidth: 2.5,
@@ -142,7 +142,7 @@ export function drawSoak(soak: Soak): Buffer {
   context.fillStyle = INK;
   context.font = `bold ${LETTERS + 6}px ${FONT}`;
   const minutes = Math.round((soak.cycles * soak.cycleMs) / MINUTE);
-  context.fillText(`${minutes} minutes, ${soak.perSecond} transfers a second, with faults`, 24, 44);
+  context.fillText(`${minutes} minutes, ${soak.perSecond} transfers per second, with faults`, 24, 44);
   context.font = `${LETTERS}px ${FONT}`;
   for (const [n, { color, text }] of Object.values(TROUBLES).entries()) {
     context.fillStyle = color;

@@ -51,12 +51,10 @@ export async function look({ pid, ops }: { pid: number; ops: string }, file: str
     database: sizeOf(file),
     wal: sizeOf(`${file}-wal`),
     lock: sizeOf(`${file}.lock`),
-    /** Milliseconds from a request to its alert at the stand-in; null without alerts. */
-    p50: quantile(took, 0.5) ?? null,
-    p99: quantile(took, 0.99) ?? null,
-    /**
-     * Deliveries that wait for the router; alerts that wait for a message or for their channel; unfinished messages.
-     */
+    /** Milliseconds from a request to its alert at the stand-in; NaN without alerts. */
+    p50: quantile(took, 0.5),
+    p99: quantile(took, 0.99),
+    /** Deliveries that wait for the router; alerts that wait for a message or for their channel; unfinished messages. */
     inbox: metrics.get('inbox_waiting')!,
     alerts: metrics.get('outbox_waiting{state="due"}') ?? 0,
     closed: metrics.get('outbox_waiting{state="closed"}') ?? 0,

@@ -6,7 +6,7 @@ import type { Counts } from './tally.ts';
 import { isCalm } from './troubles.ts';
 
 /** The counts besides the samples. */
-interface Counted {
+export interface Counted {
   counts: Counts;
   /** Every posted alert: when its transfer was sent, milliseconds since the start, and how long it took. */
   posted: readonly { at: number; took: number }[];
@@ -20,14 +20,11 @@ interface Counted {
 }
 
 const MIB = 1_024 ** 2;
-/**
- * A figure that rises by more from the middle cycle to the last one is not flat; times depend on the machine's other
- * load.
- */
+/** A figure that rises by more from the middle cycle to the last is not flat. Times depend on the machine's other load. */
 const FLAT = 1.25;
 const FLAT_TIME = 2;
-/** The log stays as large as it ever had to be, up to this size. */
-const LOG_MIB = 8;
+/** The WAL stays as large as it ever had to be, up to this size. */
+const WAL_MIB = 8;
 /** With this many cycles the middle one comes after the first twenty minutes, in which memory rises. */
 const WARM = 8;
 
@@ -67,9 +64,8 @@ function changesOf({ cycles, cycleMs, samples }: Soak, posted: Counted['posted']
     if (last > Math.max(middle * flat, least)) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
     return { figure, 'first cycle': short(first), 'middle cycle': short(middle), 'last cycle': short(last) };
   };
-  const some = (list: number[], share: number) => quantile(list, share) ?? Number.NaN;
   const median = (figure: string, value: (sample: Sample) => number, least = 0) =>
-    row(figure, (cycle) => some(within(samples, cycle).map(value), 0.5), FLAT, least);
+    row(figure, (cycle) => quantile(within(samples, cycle).map(value), 0.5), FLAT, least);
   const grown = (value: (sample: Sample) => number) => (cycle: number) => {
     const list = within(samples, cycle);
     return value(list.at(-1)!) - value(list[0]!);
@@ -77,22 +73,22 @@ function changesOf({ cycles, cycleMs, samples }: Soak, posted: Counted['posted']
   const transfers = grown((sample) => sample.transfers);
   const each = (figure: string, value: (sample: Sample) => number) =>
     row(figure, (cycle) => grown(value)(cycle) / transfers(cycle));
-  const latency = (figure: string, share: number, lines: Counted['posted']) => {
-    const took = (cycle: number) => within(lines, cycle).map((line) => line.took);
-    return row(figure, (cycle) => some(took(cycle), share), FLAT_TIME);
+  const latency = (figure: string, share: number, alerts: Counted['posted']) => {
+    const took = (cycle: number) => within(alerts, cycle).map((alert) => alert.took);
+    return row(figure, (cycle) => quantile(took(cycle), share), FLAT_TIME);
   };
   const calm = posted.filter(({ at }) => isCalm(at, cycleMs));
   const changes = [
     median('resident memory, MiB (median)', ({ rss }) => rss),
-    median('of that without files, MiB (median)', ({ anonymous }) => anonymous),
-    median('WAL, MiB (median)', ({ wal }) => wal / MIB, LOG_MIB),
-    each('database, bytes more a transfer', ({ database }) => database),
+    median('of that anonymous, MiB (median)', ({ anonymous }) => anonymous),
+    median('WAL, MiB (median)', ({ wal }) => wal / MIB, WAL_MIB),
+    each('database growth, bytes per transfer', ({ database }) => database),
     median('lock file, bytes', ({ lock }) => lock),
     median('open files and sockets (median)', ({ handles }) => handles),
-    each('processor time a transfer, ms', ({ cpu }) => cpu),
+    each('CPU time per transfer, ms', ({ cpu }) => cpu),
     latency('latency p50, ms', 0.5, posted),
-    latency('latency p50 while nothing is broken, ms', 0.5, calm),
-    latency('latency p99 while nothing is broken, ms', 0.99, calm),
+    latency('latency p50 without faults, ms', 0.5, calm),
+    latency('latency p99 without faults, ms', 0.99, calm),
     row(
       'requests refused with 503',
       grown(({ refused }) => refused),
@@ -104,18 +100,17 @@ function changesOf({ cycles, cycleMs, samples }: Soak, posted: Counted['posted']
 
 function countedRows({ cycles, cycleMs, perSecond, samples }: Soak, counted: Counted): Row[] {
   const { counts, sent, asked, met, metrics, warnings } = counted;
-  const { problems, ...lines } = counts;
   const until = cycles * cycleMs;
   const half = samples.filter(({ at }) => at > until / 2 && at <= until);
   const values: Record<string, number> = {
-    'transfers a second': perSecond,
+    'transfers per second': perSecond,
     transfers: sent.transfers,
-    'transfers acknowledged': lines.acknowledged,
-    'lines owed': lines.owed,
-    'lines shown once': lines.shown,
-    lost: lines.lost,
-    doubled: lines.doubled,
-    digests: lines.digests,
+    'transfers acknowledged': counts.acknowledged,
+    'alerts expected': counts.owed,
+    'alerts shown once': counts.shown,
+    lost: counts.lost,
+    doubled: counts.doubled,
+    digests: counts.digests,
     ...Object.fromEntries(Object.entries(sent.answers).map(([name, n]) => [`requests answered with ${name}`, n])),
     'unreadable bodies sent': sent.unreadable,
     quarantined: metrics.get('quarantined')!,
@@ -125,7 +120,7 @@ function countedRows({ cycles, cycleMs, perSecond, samples }: Soak, counted: Cou
     ...Object.fromEntries([...met].map(([name, n]) => [`requests to Discord that met: ${name}`, n])),
     'warnings and errors in the log': warnings,
     'most memory, MiB': short(Math.max(...samples.map(({ rss }) => rss))),
-    'memory, rise in the second half, MiB an hour': short(riseOf(half)),
+    'rise of memory in the second half, MiB per hour': short(riseOf(half)),
     'largest WAL, MiB': short(Math.max(...samples.map(({ wal }) => wal / MIB))),
   };
   return Object.entries(values).map(([figure, value]) => ({ figure, value }));
