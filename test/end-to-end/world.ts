@@ -10,7 +10,7 @@ import { createManualClock, type Discord, startDiscord } from '../../sandbox/dis
 import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { bareEnvironment } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -68,7 +68,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
-        ...bareEnvironment,
+        ...BARE_ENVIRONMENT,
         DISCORD_TOKEN: discord.token,
         DISCORD_API_URL: discord.apiUrl,
         PORT: String(port),

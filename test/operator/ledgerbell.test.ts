@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
-import { bareEnvironment } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 
 let directory: string;
 let file: string;
@@ -27,7 +27,7 @@ afterEach(async () => {
 /** Runs the operator's command line in a process of its own. */
 async function ledgerbell(args: string[], environment: Record<string, string> = {}) {
   const env = {
-    ...bareEnvironment,
+    ...BARE_ENVIRONMENT,
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
     DATABASE_URL: `sqlite:${file}`,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
-import { bareEnvironment } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
 import { HARBOR, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { env: { ...bareEnvironment, ...environment } });
+  return spawn(process.execPath, [main, ...args], { env: { ...BARE_ENVIRONMENT, ...environment } });
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
@@ -128,7 +128,7 @@ it('ends with 0 on SIGTERM while its modules still load', async () => {
     });`;
   const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
   const child = spawn(process.execPath, ['--import', hook, main], {
-    env: { ...bareEnvironment, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
+    env: { ...BARE_ENVIRONMENT, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
   });
   expect(await ended(child)).toEqual({ code: 0, output: '' });
 });

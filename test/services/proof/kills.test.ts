@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Hex } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
-import { bareEnvironment } from '../../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 import { hasAnvil } from '../../chain/kinds.ts';
 import { inTime } from '../../until.ts';
 import { HARBOR, surroundings } from '../harness.ts';
@@ -26,7 +26,7 @@ const here = surroundings();
 async function start(): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
-      ...bareEnvironment,
+      ...BARE_ENVIRONMENT,
       RPC_URL: here.chain.rpcUrl,
       PORT: '0',
       POLL_MS: '50',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Discord, startDiscord } from '../../../sandbox/discord/index.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openPostgresStore, openSharedStore } from '../../../src/store/postgres/client.ts';
-import { bareEnvironment } from '../../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 import { freeze, NOW, post, quarantine } from '../contract/given.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 /** Runs the operator's command line in an empty folder. */
 async function ledgerbell(url: string, ...args: string[]) {
   const env = {
-    ...bareEnvironment,
+    ...BARE_ENVIRONMENT,
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
     DATABASE_URL: url,

@@ -24,7 +24,7 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder } from '../../../src/store/sqlite/folder.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { bareEnvironment } from '../../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -94,7 +94,7 @@ function compressed(path: string, damage: (bytes: Buffer) => Buffer): void {
 }
 
 const run = async (command: string, ...args: string[]) => {
-  const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
+  const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
   const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', command, ...args], { env }).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
@@ -197,7 +197,7 @@ describe('a backup', () => {
   it('puts a backup into BACKUP_DIR when that is set', async () => {
     store('a');
     const folder = join(directory, 'usual');
-    const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder };
+    const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder };
     await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', 'backup'], { env });
     expect([readdirSync(folder).length, existsSync(backupFolder(file))]).toEqual([1, false]);
   });
@@ -229,7 +229,7 @@ describe('a backup', () => {
   it('names the full disk when a backup does not fit', async () => {
     store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
     const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/ledgerbell.ts', 'backup', copy];
-    const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
+    const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
     const done = promisify(execFile)('sh', limited, { env });
     await expect(done).rejects.toMatchObject({
       code: 1,
