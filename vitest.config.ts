@@ -41,7 +41,7 @@ const plugins = process.env.MUTANT ? [(await import('./test/crash/seams.ts')).mu
 export default defineConfig({
   plugins,
   test: {
-    // They end what hangs, and measure nothing: a busy machine may take many times as long as an idle one.
+    // They end tests that hang, and measure nothing: a busy machine may take many times as long as an idle one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     setupFiles: 'test/setup.ts',
