@@ -6,9 +6,9 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 
-const root = resolve(import.meta.dirname, '..');
-const WORKFLOWS = readdirSync(resolve(root, '.github/workflows'));
-const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');
+const ROOT = resolve(import.meta.dirname, '..');
+const WORKFLOWS = readdirSync(resolve(ROOT, '.github/workflows'));
+const read = (path: string): string => readFileSync(resolve(ROOT, path), 'utf8');
 
 it.each(WORKFLOWS)('pins every action in the workflow %s by a commit and names its version', (name) => {
   const uses = [...read(`.github/workflows/${name}`).matchAll(/uses: (.+)/g)].map(([, action]) => action!);
@@ -36,7 +36,7 @@ it('names exact versions and no download address in package.json and the lock fi
 
 it('names what the services import in a package of their own, in the versions that the tests use', () => {
   const { dependencies } = JSON.parse(read('services/package.json')) as { dependencies: Record<string, string> };
-  const files = readdirSync(resolve(root, 'services'), { recursive: true, encoding: 'utf8' });
+  const files = readdirSync(resolve(ROOT, 'services'), { recursive: true, encoding: 'utf8' });
   const imported = files
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...read(`services/${file}`).matchAll(/ from '([a-z@][^']*)'/g)].map(([, name]) => name!));
@@ -50,7 +50,7 @@ it('gives the Discord stand-in the versions of the bot, and lets it import only 
   const { dependencies } = JSON.parse(read('sandbox/discord/package.json')) as { dependencies: Record<string, string> };
   for (const [name, version] of Object.entries(dependencies))
     expect([name, packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
-  const sources = readdirSync(resolve(root, 'sandbox/discord')).filter((name) => name.endsWith('.ts'));
+  const sources = readdirSync(resolve(ROOT, 'sandbox/discord')).filter((name) => name.endsWith('.ts'));
   const imported = sources.flatMap((name) =>
     [...read(`sandbox/discord/${name}`).matchAll(/from '((?!\.\/|node:)[^']+)'/g)].map(([, from]) => from!),
   );
@@ -79,7 +79,7 @@ it('has builds for Linux and macOS on x64 and arm64 of every package with compil
   const wanted = ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64'];
   const lacking = [...builds].filter(([, found]) => wanted.some((build) => !found.has(build)));
   expect(lacking).toEqual([]);
-  const modules = resolve(root, 'node_modules');
+  const modules = resolve(ROOT, 'node_modules');
   const prebuilt = readdirSync(modules).filter((name) => existsSync(join(modules, name, 'prebuilds')));
   expect(prebuilt.length).toBeGreaterThan(0);
   for (const name of prebuilt) {
@@ -89,7 +89,7 @@ it('has builds for Linux and macOS on x64 and arm64 of every package with compil
 });
 
 it('offers a command in package.json that shows its help', () => {
-  const { status, stdout } = spawnSync(process.execPath, [resolve(root, packageJson.bin.ledgerbell), '--help'], {
+  const { status, stdout } = spawnSync(process.execPath, [resolve(ROOT, packageJson.bin.ledgerbell), '--help'], {
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([0, expect.stringContaining('Usage: ledgerbell <command>')]);
@@ -161,7 +161,7 @@ describe('the check for advisories', () => {
     const npm = join(folder, 'npm');
     writeFileSync(npm, `#!/bin/sh\necho '${printed}'\nexit ${code}\n`);
     chmodSync(npm, 0o755);
-    const { status, stdout } = spawnSync(resolve(root, '.ci/advisories'), {
+    const { status, stdout } = spawnSync(resolve(ROOT, '.ci/advisories'), {
       env: { PATH: `${folder}:${process.env.PATH}` },
       encoding: 'utf8',
     });

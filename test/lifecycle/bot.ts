@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { bareEnvironment } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -15,14 +15,14 @@ const FAULTS = resolve(import.meta.dirname, 'faults.ts');
 const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
 const TOKEN = 'path-token-of-the-test';
 
-/** A file for a database that goes with the test. */
+/** A file for a database; its folder is deleted after the test. */
 export function temporaryFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'lifecycle-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   return join(directory, 'bot.sqlite');
 }
 
-/** What the bot prints, one JSON object a line. */
+/** A line of the bot's log. */
 interface Line {
   msg: string;
   receiver: string;
@@ -30,35 +30,35 @@ interface Line {
   ms: number;
 }
 
-/** The bot as a process of its own; it ends with the test. */
+/** The bot as a process of its own. */
 export interface Bot {
   pid: number;
   receiver: string;
   ops: string;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code and everything that was written on the standard error. */
+  /** Resolves with the exit code and everything that was written to standard error, once the output is read. */
   ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
-  /** Resolves with the exit code and the signal, though the log is not read. */
+  /** Resolves with the exit code and the signal, also when nobody reads the log. */
   exited: Promise<[code: number | null, signal: string | null]>;
-  /** Reads the log no more. */
+  /** Stops reading the log. */
   unread(): void;
   /** Every line of the log since the start. */
   log: readonly Line[];
   /** The next line of the log with this message. */
-  said(message: string): Promise<Line>;
+  nextLine(message: string): Promise<Line>;
   post(body: string, options?: { dispatcher?: Dispatcher; headersTimeout?: number }): Promise<number>;
   /** A connection to the receiver, open. */
   connect(): Promise<Socket>;
 }
 
-/** Starts a bot, `within` a command that becomes it; it ends with the test. */
+/** Starts a bot, `within` a command that becomes it; it is killed after the test. */
 export function launch(file: string, environment: Record<string, string>, within: string[] = []) {
   const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, join(ROOT, 'src/main.ts')];
   const bot: ChildProcess = spawn(command[0]!, command.slice(1), {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...bareEnvironment,
+      ...BARE_ENVIRONMENT,
       DISCORD_TOKEN: 'no-token',
       // Nobody answers there.
       DISCORD_API_URL: 'http://127.0.0.1:9/api',
@@ -101,7 +101,7 @@ export async function startBot(
   const { bot, ended, exited, lines } = launch(file, environment, within);
   const log: Line[] = [];
   lines.on('line', (text) => log.push(JSON.parse(text) as Line));
-  const said = (message: string) => {
+  const nextLine = (message: string) => {
     const { promise, resolve } = Promise.withResolvers<Line>();
     const read = (text: string) => {
       const line = JSON.parse(text) as Line;
@@ -112,7 +112,7 @@ export async function startBot(
     lines.on('line', read);
     return inTime(`the bot logs “${message}”`, promise);
   };
-  const started = await Promise.race([said('started'), ended]);
+  const started = await Promise.race([nextLine('started'), ended]);
   if ('stderr' in started) throw new Error(`The bot ended with code ${started.code}: ${started.stderr}`);
   const { receiver, ops } = started;
   return {
@@ -123,7 +123,7 @@ export async function startBot(
     exited,
     unread: () => void lines.pause(),
     log,
-    said,
+    nextLine,
     kill: (signal) => void bot.kill(signal),
     async post(body, options = {}) {
       const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
@@ -145,13 +145,13 @@ export async function startBot(
   };
 }
 
-/** Delivers again and again until the answer is 200, as senders do: a busy machine may not manage it in time at first. */
+/** Repeats a delivery until it gets 200, as senders do: a busy machine may not store it in time at first. */
 export async function accepted(post: () => Promise<number>): Promise<void> {
   for (let status = 0; status !== 200; ) {
     status = await post();
-    if (status !== 200 && status !== 503) throw new Error(`The delivery was answered with ${status}.`);
+    if (status !== 200 && status !== 503) throw new Error(`The delivery got ${status}.`);
   }
 }
 
-/** The beginning of a request with a body that never comes to its end. */
+/** The beginning of a request whose body never ends. */
 export const HALF = `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;

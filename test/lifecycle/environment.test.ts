@@ -9,7 +9,7 @@ import { CHANNEL, post, startHere } from './app.ts';
 
 const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 
-it('applies the environment’s explorer, coin and most subscriptions to what people see', async () => {
+it('applies the environment’s explorer, coin and maximum of subscriptions to what people see', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'environment-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   // Its time stands still: a busy machine may take long to answer.

@@ -6,13 +6,13 @@ import { systemClock } from '../../src/domain/clock.ts';
 import '../store/sqlite/engine-faults.ts';
 
 /**
- * Preloaded into the bot (`node --import`) and into its database thread, to bring about what tests cannot from outside;
- * with the faults of the engine in `engine-faults.ts`. Environment variables:
+ * Preloaded into the bot (`node --import`) and into its database thread, for faults that tests cannot cause from outside.
+ * `engine-faults.ts` has those of the engine. Environment variables:
  *
- * - THREAD_END: a file; the database's thread ends when it is there.
- * - SLOW: whatever the bot's clock times takes this many times as long as it should.
- * - CLOCK_AHEAD: by how many milliseconds the clock is wrong.
- * - FREE_BYTES: how much is free on every disk.
+ * - THREAD_END: a file; the database's thread ends once it exists.
+ * - SLOW: every timer of the bot's clock takes this many times as long.
+ * - CLOCK_AHEAD: the clock is this many milliseconds ahead.
+ * - FREE_BYTES: this much is free on every disk.
  *
  * SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
  */

@@ -7,13 +7,13 @@ import { freePorts } from '../../sandbox/ports.ts';
 import { until } from '../until.ts';
 import { launch, startBot, temporaryFile } from './bot.ts';
 
-/** What a refused delivery's line is at least. */
+/** The least length of a refused delivery's line. */
 const LINE_LENGTH = 130;
 
 it('delays neither deliveries nor a stop when nobody reads the log', async () => {
   const bot = await startBot(temporaryFile(), { RECEIVER_SOURCE_CHECK: 'enforce' });
   bot.unread();
-  // More than the pipe and both of its ends take.
+  // More than the pipe and the buffers at both of its ends hold.
   const posts = Math.ceil(600_000 / LINE_LENGTH / 30);
   for (let i = 0; i < posts; i++) await Promise.all(Array.from({ length: 30 }, () => bot.post('{}')));
   expect(await bot.post('{}')).toBe(403);
@@ -34,36 +34,36 @@ it('delays neither the bot nor its stop when the log cannot be written', async (
   expect(await exited).toEqual([0, null]);
 });
 
-it('stops in order when the terminal is closed, and opens no debugger on SIGUSR1', async () => {
+it('stops cleanly when the terminal is closed, and opens no debugger on SIGUSR1', async () => {
   const bot = await startBot(temporaryFile());
-  const reported = bot.said('ignoring SIGUSR1');
+  const ignored = bot.nextLine('ignoring SIGUSR1');
   bot.kill('SIGUSR1');
-  await reported;
+  await ignored;
   bot.kill('SIGHUP');
   expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
 });
 
-it('writes the last log lines before the end', () => {
+it('writes the last log lines before the process exits', () => {
   const url = pathToFileURL(resolve('src/log.ts')).href;
   const words = "for (const word of ['the first', 'the last']) log.info(word)";
   const code = `const log = (await import('${url}')).openLog('info'); ${words}; process.exit(3);`;
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
-  // What is under way may come after what is written at the end.
-  const reported = stdout.match(/the (first|last)/g)?.sort();
-  expect([status, reported]).toEqual([3, ['the first', 'the last']]);
+  // A line that is already being written may come after those that are written at the exit.
+  const lines = stdout.match(/the (first|last)/g)?.sort();
+  expect([status, lines]).toEqual([3, ['the first', 'the last']]);
 });
 
 it.each([
   ['an unhandled rejection', 'Promise.reject(error)', 'unexpected error', 0],
   ['an uncaught exception', 'setTimeout(() => { throw error; })', 'unexpected error: exiting', 1],
 ])('logs %s without the fields of its error', async (_name, fault, message, code) => {
-  // Spelled so that it is not in the stack, which names the module with its source.
+  // Split, because the stack contains the module's source.
   const fields = "{ code: 50001, url: '/webhooks/1/hu' + 'sh', requestBody: { token: 'hu' + 'sh' } }";
   const error = `const error = Object.assign(new Error('Missing Access'), ${fields})`;
   const module = `process.on('SIGUSR2', () => { ${error}; ${fault}; Promise.reject('hu' + 'sh'); })`;
   const options = `--import data:text/javascript,${encodeURIComponent(module)}`;
   const bot = await startBot(temporaryFile(), { NODE_OPTIONS: options });
-  const logged = bot.said(message);
+  const logged = bot.nextLine(message);
   bot.kill('SIGUSR2');
   expect(await logged).toMatchObject({ err: { type: 'Error', message: 'Missing Access', code: 50001 } });
   if (code === 0) bot.kill('SIGTERM');

@@ -13,16 +13,17 @@ import { REASONS } from '../../src/metrics/receiving.ts';
 import type { Rule } from '../../src/metrics/row.ts';
 import { METRICS } from '../../src/metrics/table.ts';
 import { payment, startPipeline } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 
 const NO_PROMTOOL = 'without promtool (Debian’s package prometheus) the rules and /metrics are not checked by it';
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
-if (!hasPromtool && !process.env.CI) console.warn(NO_PROMTOOL);
+const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0;
+if (!HAS_PROMTOOL && !process.env.CI) console.warn(NO_PROMTOOL);
 
-const rows = [...Object.values(METRICS), ...Object.values(REASONS), ...Object.values(PROCESS)];
-const rules: Rule[] = rows.flatMap((row) => ('rules' in row ? row.rules : []));
+const ROWS = [...Object.values(METRICS), ...Object.values(REASONS), ...Object.values(PROCESS)];
+const RULES: Rule[] = ROWS.flatMap((row) => ('rules' in row ? row.rules : []));
 
-/** What /metrics has after one alert was posted. */
+/** The text of /metrics after one alert was posted. */
 let text: string;
 
 beforeAll(async () => {
@@ -33,9 +34,10 @@ beforeAll(async () => {
   const app = stack.adopt(await startHere(join(folder, 'bot.sqlite'), discord), (it) => it.close());
   await post(app, JSON.stringify(payment()));
   await discord.until('the alert is posted', () => discord.messages(CHANNEL).length === 1);
-  const posted = /^ledgerbell_alerts_posted_total 1$/m;
-  do text = await (await request(`${app.ops}/metrics`)).body.text();
-  while (!posted.test(text));
+  await until('the metrics show one posted alert', async () => {
+    text = await (await request(`${app.ops}/metrics`)).body.text();
+    return /^ledgerbell_alerts_posted_total 1$/m.test(text);
+  });
 });
 
 it.each(Object.entries(monitoringFiles()))('keeps %s as `npm run monitoring` makes it', (path, content) => {
@@ -79,7 +81,7 @@ it('names only metrics that exist in rules and panels, and shows each of the bot
   const namesIn = (exprs: string[]) =>
     new Set(exprs.flatMap((expr) => expr.match(/\b(?:ledgerbell|process|nodejs)_[a-z0-9_]+/g) ?? []));
   const there = new Set([...text.matchAll(/^([a-z0-9_]+)[ {]/gm)].map(([, name]) => name!));
-  const named = namesIn([...queries, ...rules.map(({ expr }) => expr), ...Object.keys(PROCESS)]);
+  const named = namesIn([...queries, ...RULES.map(({ expr }) => expr), ...Object.keys(PROCESS)]);
   expect([...named].filter((name) => !there.has(name))).toEqual([]);
   const drawn = namesIn(queries);
   const isDrawn = (name: string) => drawn.has(`ledgerbell_${name}`) || drawn.has(`ledgerbell_${name}_bucket`);
@@ -118,7 +120,7 @@ it('mounts files that exist, and names the job and the data source alike everywh
 });
 
 it('names each rule once', () => {
-  const names = rules.map(({ alert }) => alert);
+  const names = RULES.map(({ alert }) => alert);
   expect(names.length).toBeGreaterThan(30);
   expect(new Set(names).size).toBe(names.length);
 });
@@ -144,8 +146,8 @@ it('lays out the panels of the dashboard side by side, each with a title and the
 });
 
 /**
- * For each rule series that make it fire, one value a minute, and the same series when all is well. `at`: when it is
- * looked at, by default after half an hour.
+ * For each rule a series that makes it fire (`bad`), one value per minute, and values with which it keeps still (`good`).
+ * `at`: when the rule is evaluated, by default after half an hour.
  */
 const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?: string }> = {
   ...limits({
@@ -220,7 +222,7 @@ const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?:
   },
 };
 
-/** Of a gauge that has one value all the time. */
+/** Examples of gauges with a constant value. */
 function limits(of: Record<string, [series: string, bad: number, good: number, at?: string]>) {
   const entries = Object.entries(of).map(([alert, [series, bad, good, at]]) => {
     const steady = (value: number) => `${value}+0x1800`;
@@ -229,22 +231,22 @@ function limits(of: Record<string, [series: string, bad: number, good: number, a
   return Object.fromEntries(entries);
 }
 
-/** Of a counter of rejections. */
+/** The example of a counter of rejections that rises. */
 function rising(reason: string, alert: string, perMinute = 1) {
   const series = `ledgerbell_refused_total{reason="${reason}"}`;
   return { [alert]: { series, bad: `0+${perMinute}x120`, good: '7+0x120', at: '1h' } };
 }
 
 it('has an example for each rule', () => {
-  expect(Object.keys(EXAMPLES).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+  expect(Object.keys(EXAMPLES).toSorted()).toEqual(RULES.map(({ alert }) => alert).toSorted());
 });
 
-if (!hasPromtool && process.env.CI)
+if (!HAS_PROMTOOL && process.env.CI)
   it('finds promtool in CI', () => {
     throw new Error(NO_PROMTOOL);
   });
 
-describe.skipIf(!hasPromtool)('promtool', () => {
+describe.skipIf(!HAS_PROMTOOL)('promtool', () => {
   const promtool = (args: string[], input = '') => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
     return { status, output: stdout + stderr };
@@ -262,11 +264,11 @@ describe.skipIf(!hasPromtool)('promtool', () => {
   it('sees each rule fire when it should and keep still when all is well', () => {
     const folder = mkdtempSync(join(tmpdir(), 'rules-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const severity = new Map(rules.map(({ alert, page }) => [alert, page ? 'critical' : 'warning']));
+    const severity = new Map(RULES.map(({ alert, page }) => [alert, page ? 'critical' : 'warning']));
     const tests = Object.entries(EXAMPLES).flatMap(([alertname, { series, bad, good, at = '30m' }]) => {
       const labels = [...series.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label!, value!]);
       const shown = Object.fromEntries(labels.filter(([label]) => !dropped(alertname).includes(label!)));
-      // What the rule compares it with.
+      // Other series that the rules compare it with.
       const others = [
         ['process_max_fds{job="ledgerbell"}', '1000+0x120'],
         ['ledgerbell_message_delay_seconds_bucket{le="+Inf"}', '0+10x120'],
@@ -285,7 +287,7 @@ describe.skipIf(!hasPromtool)('promtool', () => {
       }));
     });
     const file = join(folder, 'rules.test.yml');
-    // The annotations are the manual’s words, and promtool would want them again here.
+    // Without the annotations, which promtool would compare, too.
     const bare = readFileSync('docs/monitoring/rules.yml', 'utf8').replaceAll(
       /^ {8}annotations:\n(?: {10}.*\n)+/gm,
       '',

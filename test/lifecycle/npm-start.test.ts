@@ -46,10 +46,10 @@ it('starts the bot with the command of npm start, and ends it with exit code 0 o
   expect(await startAndStop(installation())).toEqual({ exit: [0, null], errors: '' });
 });
 
-it('strips the types of no file again at the second start, nor in the threads of the database', async () => {
+it('strips no file’s types again at the second start, also in the threads of the database', async () => {
   const folder = installation();
   await startAndStop(folder);
-  // Node then writes to standard error what it finds in its cache.
+  // With this, Node writes to standard error what it finds in its cache.
   const { errors } = await startAndStop(folder, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
   expect(errors).toMatch(/retrieving transpile cache for StrippedTypeScript \S+sqlite\/thread\.ts\.\.\.success/);
   expect(errors).not.toContain('no transpile cache');

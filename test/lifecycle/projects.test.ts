@@ -159,14 +159,14 @@ it('reseals every stored project with a new SECRETS_KEY in front of the old one,
   expect(await logOf(fresh, Buffer.alloc(32, 3))).toMatch(
     new RegExp(`"guilds":\\["${orchid.id}"\\],"msg":"cannot decrypt these servers’ projects`),
   );
-  const said = await logOf(fresh, old);
-  expect(said).toContain('re-encrypted projects with the new key');
-  expect(said).not.toContain('cannot decrypt');
+  const log = await logOf(fresh, old);
+  expect(log).toContain('re-encrypted projects with the new key');
+  expect(log).not.toContain('cannot decrypt');
   const after = await beside(file, ({ projects }) => projects.ofGuild(orchid.id));
   expect(createSeal([fresh]).open(after!.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });
 
-it('ends the start with what to do when a key file contains no key, and releases the database', async () => {
+it('refuses to start when a key file contains no key, says what to do, and releases the database', async () => {
   const file = temporaryFile();
   writeFileSync(join(dirname(file), 'secrets.key'), 'half a k');
   const { code, stderr } = await startInVain(file);

@@ -17,7 +17,7 @@ const CHANNEL = seed.harbor.alerts;
 /** Makes an empty database. */
 const makeEmpty = async (file: string): Promise<void> => (await openStore(file)).close();
 
-it('ends a second process on the same file with a message that names the file, while the first one continues', async () => {
+it('refuses to start a second process on the same file, names the file, and lets the first one continue', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
   const { code, stderr } = await startInVain(file);
@@ -27,7 +27,7 @@ it('ends a second process on the same file with a message that names the file, w
   await accepted(() => bot.post('still here'));
 });
 
-it('ends the start on a database of a newer version without touching it', async () => {
+it('refuses to start on a database of a newer version, and leaves it unchanged', async () => {
   const file = temporaryFile();
   await makeEmpty(file);
   const schema = makeNewer(file);
@@ -37,7 +37,7 @@ it('ends the start on a database of a newer version without touching it', async 
   expect(isNewer(file)).toBe(true);
 });
 
-it('ends the start on a port in use with a message, and releases the database', async () => {
+it('refuses to start on a port in use, names the port, and releases the database', async () => {
   const file = temporaryFile();
   const bot = await startBot(temporaryFile());
   const port = new URL(bot.receiver).port;
@@ -47,7 +47,7 @@ it('ends the start on a port in use with a message, and releases the database', 
   await makeEmpty(file);
 });
 
-it('logs at its start which services are off, its database, and whether that is new', async () => {
+it('logs at the start which services are off, which database it uses, and whether that is new', async () => {
   const file = temporaryFile();
   for (const beginning of [`no database found`, 'started']) {
     const bot = await startBot(file, { EXPLORER_API_URL: 'http://127.0.0.1:9' });
@@ -59,7 +59,7 @@ it('logs at its start which services are off, its database, and whether that is 
   }
 });
 
-it('ends the start with exit code 78 on a path token that can be guessed', async () => {
+it('refuses to start with a path token that can be guessed', async () => {
   const { code, stderr } = await startInVain(temporaryFile(), { RECEIVER_TOKEN: 'fifteen-letters' });
   expect(code).toBe(78);
   expect(stderr).toMatch(/RECEIVER_TOKEN: must be 16 to 100/);
@@ -69,8 +69,7 @@ it('ends the start with exit code 78 on a path token that can be guessed', async
 it('warns of an explorer that cannot be linked, and uses it', async () => {
   const bot = await startBot(temporaryFile(), { EXPLORER_URL: 'http://explorer:4000' });
   await accepted(() => bot.post('any'));
-  const said = bot.log.map(({ msg }) => msg);
-  expect(said).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
+  expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
 });
 
 it('continues the erasure of a server that a crash interrupted', async () => {
@@ -86,7 +85,7 @@ it('continues the erasure of a server that a crash interrupted', async () => {
   expect(await entries('stays')).toBe(1);
 });
 
-it('ends the start with the variable to fix on a foreign host or a file that is not a database', async () => {
+it('refuses to start on a foreign host or a file that is not a database, and names the variable to fix', async () => {
   const other = temporaryFile();
   writeFileSync(other, 'A file of somebody else, who would miss it.');
   mkdirSync(`${other}.folder`);
@@ -107,7 +106,7 @@ it('ends the start with the variable to fix on a foreign host or a file that is 
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
-it('ends the start on a damaged database with what to restore, and leaves it unchanged', async () => {
+it('refuses to start on a damaged database, says what to restore, and leaves it unchanged', async () => {
   const file = temporaryFile();
   await makeEmpty(file);
   const bytes = readFileSync(file);
@@ -122,7 +121,7 @@ it('ends the start on a damaged database with what to restore, and leaves it unc
   expect(readFileSync(file).equals(bytes), 'the file is as it was').toBe(true);
 });
 
-it('ends the start on files that this user may not write or read, with what to fix', async () => {
+it('refuses to start on files that this user may not write or read, and names the variable to fix', async () => {
   const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
   await makeEmpty(readOnly);
   chmodSync(readOnly, 0o444);

@@ -28,18 +28,18 @@ async function database(bot: Bot): Promise<unknown> {
 /** A bot whose database's disk can be filled up and freed. */
 interface SmallDisk {
   bot: Bot;
-  bodies(): string[];
+  bodies(): Promise<string[]>;
   fill(): void;
   free(): void;
 }
 
-/** SQLite takes the size that it has for the smallest limit. */
+/** A limit of SQLite's on the number of pages; one below the present size stands for a full disk. */
 async function pageLimit(): Promise<SmallDisk> {
   const file = temporaryFile();
   const limit = `${file}.limit`;
   const bot = await startBot(file, { PAGE_LIMIT: limit, LOG_LEVEL: 'info' });
   const setLimit = (pages: number) => writeFileSync(limit, String(pages));
-  return { bot, bodies: () => bodiesIn(file), fill: () => setLimit(1), free: () => setLimit(1_000_000) };
+  return { bot, bodies: async () => bodiesIn(file), fill: () => setLimit(1), free: () => setLimit(1_000_000) };
 }
 
 const MOUNT = 'mount -t tmpfs -o size=6m none "$0" && exec "$@"';
@@ -54,7 +54,7 @@ const inItsOwnMounts = (directory: string) => [
   directory,
 ];
 
-/** A file system of 6 MB that only the bot sees, and that goes with it. */
+/** A file system of 6 MB that only the bot sees, and that ends with its process. */
 async function smallFileSystem(): Promise<SmallDisk> {
   const inside = temporaryFile();
   const bot = await startBot(inside, { LOG_LEVEL: 'info' }, inItsOwnMounts(dirname(inside)));
@@ -67,10 +67,10 @@ async function smallFileSystem(): Promise<SmallDisk> {
     }).toThrow('ENOSPC');
     closeSync(handle);
   };
-  const bodies = () => {
-    // SQLite cannot open it from outside; while the process stands still, a copy is what a power cut would leave.
+  const bodies = async () => {
+    // SQLite cannot open it from outside. A copy of the files of a stopped process is what a power cut would leave.
     bot.kill('SIGSTOP');
-    while (!/\) T /.test(readFileSync(`/proc/${bot.pid}/stat`, 'utf8')));
+    await until('the process is stopped', () => /\) T /.test(readFileSync(`/proc/${bot.pid}/stat`, 'utf8')));
     const copy = temporaryFile();
     for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${copy}${end}`);
     bot.kill('SIGCONT');
@@ -79,7 +79,7 @@ async function smallFileSystem(): Promise<SmallDisk> {
   return { bot, bodies, fill, free: () => rmSync(ballast) };
 }
 
-/** Containers may forbid to mount anything. */
+/** Whether this user may mount a file system; containers may forbid it. */
 function mayMount(): boolean {
   const directory = mkdtempSync(join(tmpdir(), 'mount-'));
   const [command, ...rest] = inItsOwnMounts(directory) as [string, ...string[]];
@@ -87,14 +87,17 @@ function mayMount(): boolean {
   rmSync(directory, { recursive: true });
   return status === 0;
 }
-const disks = [pageLimit, ...(mayMount() ? [smallFileSystem] : [])];
+const disks: [name: string, make: () => Promise<SmallDisk>][] = [
+  ['a limit of pages', pageLimit],
+  ...(mayMount() ? [['a small file system', smallFileSystem] satisfies [string, unknown]] : []),
+];
 
 it.each(disks)(
-  'returns 503 on a full disk (%o), and 200 without a restart once there is space, and loses nothing acknowledged',
-  async (make) => {
+  'returns 503 on a full disk (%s), and 200 without a restart once there is space, and loses nothing acknowledged',
+  async (_name, make) => {
     const { bot, bodies, fill, free } = await make();
     const answered: string[] = [];
-    /** What a busy machine stored too late for its answer: it comes again, and is stored twice. */
+    /** Stored too late for a 200, on a busy machine. */
     const late = new Set<string>();
     let serial = 0;
     const post = async () => {
@@ -105,7 +108,7 @@ it.each(disks)(
       else if (performance.now() - sentAt > 1_500) late.add(body);
       return status;
     };
-    const kept = () => bodies().filter((body) => !late.has(body));
+    const kept = async () => (await bodies()).filter((body) => !late.has(body));
     await accepted(post);
     fill();
     await until('deliveries get 503', async () => (await post()) === 503);
@@ -119,8 +122,8 @@ it.each(disks)(
       bot.log.some(({ msg }) => msg === 'deliveries can be stored again'),
     );
     expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^cannot store deliveries/));
-    await until('each accepted delivery is stored', () => kept().length === answered.length);
-    expect(new Set(kept())).toEqual(new Set(answered));
+    await until('each accepted delivery is stored', async () => (await kept()).length === answered.length);
+    expect(new Set(await kept())).toEqual(new Set(answered));
   },
 );
 
@@ -129,20 +132,20 @@ it('returns 503 in time while another process holds the file, and never blocks t
   const bot = await startBot(file);
   await accepted(() => bot.post('before'));
   const loopDelay = async () => {
-    const reported = bot.said('loop delay');
+    const line = bot.nextLine('loop delay');
     bot.kill('SIGUSR2');
-    return (await reported).ms;
+    return (await line).ms;
   };
   const release = lock(file);
   const delays: number[] = [];
-  // Each of these waits for the lock in vain, a quarter of a second long: three seconds altogether.
+  // Each of these waits for the lock in vain for a quarter of a second: three seconds in total.
   for (let n = 0; n < 12; n++) {
     await loopDelay();
     const [status, healthz] = await Promise.all([bot.post(`during ${n}`, { headersTimeout: 3_000 }), healthy(bot)]);
     expect([status, healthz]).toEqual([503, true]);
     delays.push(await loopDelay());
   }
-  // A loop that waits itself does so each time; one that a busy machine lets wait does so now and then.
+  // An event loop that waits for the lock is late each time; on a busy machine it is late only sometimes.
   expect(delays.sort((a, b) => a - b)[6]).toBeLessThan(200);
   release();
   await accepted(() => bot.post('after'));
@@ -152,7 +155,7 @@ it('returns 503 in time while another process holds the file, and never blocks t
 
 it('serves a delivery at once beside 9,000 idle connections', async () => {
   const bot = await startBot(temporaryFile());
-  // Fewer than the receiver takes. Each process may open so many files; where that is less, so are the connections.
+  // Fewer than the receiver takes, and than this process may open.
   const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString()) || 20_000;
   const count = Math.min(9_000, files - 500);
   let open = 0;
@@ -161,7 +164,7 @@ it('serves a delivery at once beside 9,000 idle connections', async () => {
     const sockets = await Promise.all(Array.from({ length: Math.min(250, left) }, () => bot.connect()));
     open += sockets.length;
     const at = performance.now();
-    // One that sent nothing for five seconds is closed, which happens on a machine that needs as long for all.
+    // The receiver closes a connection that sent nothing for five seconds, which a slow machine may take for all of them.
     for (const socket of sockets) socket.once('close', () => void (performance.now() - at < 4_000 && cut++));
   }
   const agent = new Agent();
@@ -191,7 +194,7 @@ it('returns 503 in time to bodies that stop half-way, and stores the next delive
 it('returns 403 to an address that is not listed, and logs the address', async () => {
   const file = temporaryFile();
   const bot = await startBot(file, { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' });
-  const logged = bot.said('delivery from an address that is not in RECEIVER_SOURCES');
+  const logged = bot.nextLine('delivery from an address that is not in RECEIVER_SOURCES');
   expect(await bot.post('x')).toBe(403);
   expect(await logged).toMatchObject({ level: 40, source: '127.0.0.1' });
   expect(bodiesIn(file)).toEqual([]);
