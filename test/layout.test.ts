@@ -88,11 +88,9 @@ describe('layout', () => {
   });
 
   it('lets one file write the stored states of channels', () => {
-    const writing = SOURCES
-      .filter((path) => !path.startsWith('src/store/'))
-      .filter((path) =>
-        /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(ROOT, path), 'utf8')),
-      );
+    const writing = SOURCES.filter((path) => !path.startsWith('src/store/')).filter((path) =>
+      /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
     expect(writing).toEqual(['src/delivery/channel-states.ts']);
   });
 
