@@ -57,7 +57,7 @@ const csvButton: Button<Needs> = {
     const lines = [
       t('activity.file', words),
       ...(left > 0 ? [t('activity.fileLeft', { count: left })] : []),
-      ...(cut === null ? [] : [t('subscription.rehearsal.cut', { count: cut })]),
+      ...(cut === null ? [] : [t('subscription.dryRun.cut', { count: cut })]),
     ];
     return {
       content: lines.join('\n'),

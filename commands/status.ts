@@ -1,7 +1,7 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
-import type { GuildHold, SendingPause } from '../src/domain/hold.ts';
 import type { GuildOverview } from '../src/domain/overview.ts';
+import type { GuildHold, SendingPause } from '../src/domain/sending-pause.ts';
 import type { Silence } from '../src/domain/silence.ts';
 import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';

@@ -1,11 +1,6 @@
 import { activityCsv } from '../../src/discord/csv.ts';
-import {
-  type Activity,
-  type ActivityQuery,
-  type PostedIn,
-  readMovements,
-  summarize,
-} from '../../src/domain/activity.ts';
+import { type Activity, summarize } from '../../src/domain/activity.ts';
+import { type ActivityQuery, type PostedIn, readMovements } from '../../src/domain/movements.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A request for an address's activity; beyond `most` transfers only the latest count. */

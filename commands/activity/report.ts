@@ -53,7 +53,7 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
     [
       fullAddress(shown.address, settings),
       ...(moving ? counts : [silent]),
-      found.cut === null ? null : t('subscription.rehearsal.cut', { count: found.cut }),
+      found.cut === null ? null : t('subscription.dryRun.cut', { count: found.cut }),
       moving && png === null ? t('activity.noPicture') : null,
       ...section(t('activity.totals'), totalsOf(found, context)),
       ...section(t('activity.largest'), largestOf(found, guildId, context)),

@@ -1,6 +1,6 @@
+import { differenceOf } from '../../src/discord/look-alike.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { endsOf } from '../../src/domain/guard.ts';
-import { differenceOf } from '../../src/domain/look-alike.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { titleName } from './naming.ts';
 import type { ContextWith } from './services.ts';

@@ -1,4 +1,4 @@
-import type { SendingPause } from '../../src/domain/hold.ts';
+import type { SendingPause } from '../../src/domain/sending-pause.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { ago, firstOf } from './reply.ts';
 

@@ -16,11 +16,11 @@ import type { ContextWith } from '../shared/services.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
+import { dryRunField } from './dry-run.ts';
 import { nameOf } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
 import { chosenBy } from './options.ts';
 import { panelRow } from './panel.ts';
-import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** The services that adding a subscription needs. */
@@ -84,7 +84,7 @@ export async function watch(
   const { guildId } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
   requireMention(interaction, wish.mention, wish.channelId, t);
-  const rehearsal = await rehearsalField({ ...wish, guildId }, interaction, context);
+  const dryRun = await dryRunField({ ...wish, guildId }, interaction, context);
   const outcome = await subscriptions.add(
     { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,
@@ -112,7 +112,7 @@ export async function watch(
       await record(interaction, context, 'subscription.add', detail);
       const isRenamed = wish.label !== null && wish.label !== before;
       if (isRenamed) await context.onRelabeled(guildId, [wish.address]);
-      return added(interaction, subscription, context, { rehearsal, before: isRenamed ? before : null });
+      return added(interaction, subscription, context, { dryRun, before: isRenamed ? before : null });
     }
   }
 }
@@ -121,7 +121,7 @@ async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
   context: Needs,
-  { rehearsal, before }: { rehearsal: APIEmbedField; before: string | null },
+  { dryRun, before }: { dryRun: APIEmbedField; before: string | null },
 ): Promise<Reply> {
   const { t } = context;
   const { address, id, guildId } = subscription;
@@ -144,7 +144,7 @@ async function added(
       outside,
     ],
     {
-      fields: [next.field, rehearsal],
+      fields: [next.field, dryRun],
       footer: { text: t('subscription.add.footer', { id }) },
       components: [
         panelRow(subscription, context),

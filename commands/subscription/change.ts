@@ -8,11 +8,11 @@ import { note } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { addressLine, summary } from './describe.ts';
+import { dryRunField } from './dry-run.ts';
 import { named, nameOf } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
 import { chosenBy } from './options.ts';
 import { panel, panelRow } from './panel.ts';
-import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** What changing a subscription needs. */
@@ -44,7 +44,7 @@ export async function edit(interaction: CommandUse, context: Needs): Promise<Rep
   if (picked) await checkPlace(interaction, picked.id, picked, context);
   const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));
   const wish = { ...choices, ...(target !== null && { channelId: target }) };
-  const fields = [await rehearsalField({ ...before, ...wish }, interaction, context)];
+  const fields = [await dryRunField({ ...before, ...wish }, interaction, context)];
   const change = onlyChanged(before, wish);
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');

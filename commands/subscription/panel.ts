@@ -9,12 +9,12 @@ import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { type EditNeeds, onlyChanged, save } from './change.ts';
 import { addressLine, summary } from './describe.ts';
+import { dryRunField } from './dry-run.ts';
 import { readChoices } from './fields.ts';
 import { differing } from './file.ts';
 import { nameOf } from './find.ts';
 import { FORMS, type FormName, filledIn, formOf } from './forms.ts';
 import { readingOf } from './options.ts';
-import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 type Needs = EditNeeds & ContextWith<'guildChannels' | 'confirmations'>;
@@ -81,7 +81,7 @@ const submitting = (name: FormName): Form<Needs> => ({
       t('subscription.panel.changes', { options: differing(before, after).join(t('reply.comma')) }),
     ];
     return note('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
-      fields: [await rehearsalField(after, interaction, context)],
+      fields: [await dryRunField(after, interaction, context)],
       components: [
         row(
           press(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),

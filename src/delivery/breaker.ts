@@ -1,5 +1,5 @@
 import { MINUTE, SECOND } from '../domain/clock.ts';
-import type { SendingPause } from '../domain/hold.ts';
+import type { SendingPause } from '../domain/sending-pause.ts';
 import { createRefusals } from './refusals.ts';
 
 /** The breaker: a fault that concerns every channel pauses all sending. */

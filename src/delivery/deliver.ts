@@ -1,6 +1,6 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { GuildShare } from '../domain/channel.ts';
-import type { SendingPause } from '../domain/hold.ts';
+import type { SendingPause } from '../domain/sending-pause.ts';
 import { createOutcomes } from './apply-outcome.ts';
 import { type ChannelStatesOptions, createChannelStates } from './channel-states.ts';
 import { createDispatcher } from './dispatch.ts';

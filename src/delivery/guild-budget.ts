@@ -1,5 +1,5 @@
 import { MINUTE, SECOND } from '../domain/clock.ts';
-import type { GuildHold } from '../domain/hold.ts';
+import type { GuildHold } from '../domain/sending-pause.ts';
 
 /** Refusals within the window at which all of a guild's channels wait together. */
 const REFUSAL_LIMIT = 10;

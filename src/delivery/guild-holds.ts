@@ -1,4 +1,4 @@
-import type { GuildHold, SendingPause } from '../domain/hold.ts';
+import type { GuildHold, SendingPause } from '../domain/sending-pause.ts';
 import type { ChannelTable } from './channel-table.ts';
 import type { GuildBudgets } from './guild-budget.ts';
 

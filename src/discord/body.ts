@@ -1,6 +1,6 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
-import type { Part } from '../domain/story.ts';
+import type { Part } from '../domain/transaction-parts.ts';
 import { amountOf } from '../domain/transfer.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { isFake, remarksOf } from './warnings.ts';

@@ -1,8 +1,8 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { addressPage } from '../domain/explorer.ts';
-import { partsOf } from '../domain/story.ts';
 import { linkText } from '../domain/text.ts';
+import { partsOf } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { type AlertPart, type Alerts, idsOf, partWords, swapWords } from './body.ts';
 import { hash, LOOKS, labelOf, named, number, transactionUrl, type Voice, whatMoved, whatTheyMoved } from './line.ts';

@@ -1,10 +1,11 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { type Movement, wayOf } from '../domain/activity.ts';
+import { wayOf } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
-import { viewOf } from '../domain/story.ts';
+import type { Movement } from '../domain/movements.ts';
 import { plainText } from '../domain/text.ts';
+import { viewOf } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 
 /** Rows that are made before other events are handled. */

@@ -9,8 +9,8 @@ import {
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { mentionsOf } from '../domain/mention.ts';
-import { isSuspect, viewOf } from '../domain/story.ts';
 import type { AlertStyle } from '../domain/subscription.ts';
+import { isSuspect, viewOf } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import type { Alerts } from './body.ts';
 import { compactLines } from './compact.ts';

@@ -1,10 +1,10 @@
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
-import { differenceOf } from '../domain/look-alike.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import type { Warning } from '../domain/warning.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
+import { differenceOf } from './look-alike.ts';
 
 /** The color of a suspicious alert. */
 export const WARNING = 0xffcc00;

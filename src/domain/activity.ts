@@ -1,23 +1,11 @@
 import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
-import { type HiddenReason, REASONS } from './match.ts';
+import type { HiddenReason } from './match.ts';
+import type { Movement } from './movements.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
-import type { Warning } from './warning.ts';
 
 /** A transfer's direction, seen from an address; `other`: to itself, or of the token whose contract the address is. */
 export type Way = 'incoming' | 'outgoing' | 'other';
-
-/** One transfer of an address in a period. */
-export interface Movement {
-  transferId: number;
-  at: number;
-  transfer: Transfer;
-  count: number;
-  /** Why it was not posted; null: it was. */
-  hidden: string | null;
-  /** Its alert warned that the token copies a known one's symbol. */
-  imitation: boolean;
-}
 
 /** How many transfers, and their sum in the smallest unit; NFTs are counted in pieces. */
 interface Sum {
@@ -122,7 +110,7 @@ export async function summarize(
   };
 }
 
-type Seen = Activity['largest'][number];
+type SeenMovement = Activity['largest'][number];
 
 /**
  * Equal for transfers that belong to one sum. A token without a contract is identified by its name, symbol and decimals.
@@ -140,7 +128,7 @@ function newTally(transfer: Transfer): Tally {
   return { ...ways, transfer, movements: 0, imitation: false, largest: [] };
 }
 
-function add(tally: Tally, seen: Seen): void {
+function add(tally: Tally, seen: SeenMovement): void {
   const { transfer, way, count } = seen;
   if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
   tally.movements++;
@@ -154,7 +142,7 @@ function add(tally: Tally, seen: Seen): void {
 }
 
 /** The largest first, the latest first among equals. */
-function byAmount(a: Seen, b: Seen): number {
+function byAmount(a: SeenMovement, b: SeenMovement): number {
   const [one, other] = [amountOf(a.transfer), amountOf(b.transfer)];
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
 }
@@ -167,8 +155,8 @@ function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
 }
 
 /** Amounts of different assets cannot be compared: takes each asset's largest, then each one's second, and so on. */
-function largestOf(tallies: Tally[]): Seen[] {
-  const ranked = tallies.sort((a, b) => b.movements - a.movements).map(({ largest }) => largest);
+function largestOf(tallies: Tally[]): SeenMovement[] {
+  const ranked = tallies.toSorted((a, b) => b.movements - a.movements).map(({ largest }) => largest);
   const rounds = Array.from({ length: LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
   return rounds.flat().slice(0, LARGEST);
 }
@@ -200,77 +188,4 @@ function bucketsOf({ since, now, timezone }: Period) {
   for (let at = since; at <= now; at += QUARTER) bucketAt(at);
   bucketAt(now);
   return { buckets, bucketAt };
-}
-
-/** Which decisions about an address count: those for these channels of a guild, in a period that ends at `until`. */
-export interface ActivityQuery {
-  guildId: string;
-  address: AddressText;
-  channelIds: string[];
-  since: number;
-  until: number;
-}
-
-/** A transfer, with every decision that the guild's subscriptions made about it. */
-export interface DecidedTransfer {
-  transferId: number;
-  /** When it came. */
-  at: number;
-  /** Each is `matched` or a {@link HiddenReason}; a later version may have stored one that is unknown here. */
-  outcomes: string[];
-  transfer: Transfer;
-  count: number;
-  /** The warnings of the guild's alerts about it. */
-  warnings: Warning[];
-}
-
-/** The message that shows a transfer. */
-export interface PostedIn {
-  transferId: number;
-  channelId: string;
-  messageId: string;
-}
-
-/** Transfers that are read at once: the event loop handles other events between two pages. */
-const PAGE = 1_000;
-
-/**
- * Reads movements, latest first, page by page; at most `most`. `read` returns the latest transfers until a time, all of
- * the oldest moment included, and nothing once there are no more. After the last movement `cut` returns `most` if there
- * were more, else null.
- */
-export function readMovements(
-  read: (until: number, limit: number) => Promise<DecidedTransfer[]>,
-  now: number,
-  most: number,
-): { movements: AsyncIterable<Movement>; cut(): number | null } {
-  let cut: number | null = null;
-  async function* movements(): AsyncGenerator<Movement> {
-    let until = now;
-    let left = most;
-    for (;;) {
-      const page = await read(until, PAGE);
-      if (page.length === 0) return;
-      for (const decided of page) {
-        if (left === 0) {
-          cut = most;
-          return;
-        }
-        left--;
-        yield movementOf(decided);
-      }
-      until = page.at(-1)!.at - 1;
-    }
-  }
-  return { movements: movements(), cut: () => cut };
-}
-
-/**
- * How a decided transfer counts. It was posted if one subscription matched. Otherwise the reason of the one that came
- * nearest to a match counts: its rule is the last in order.
- */
-export function movementOf({ transferId, at, outcomes, transfer, count, warnings }: DecidedTransfer): Movement {
-  const reasons = REASONS.filter((reason) => outcomes.includes(reason));
-  const hidden = outcomes.includes('matched') ? null : (reasons.at(-1) ?? outcomes[0] ?? null);
-  return { transferId, at, transfer, count, hidden, imitation: warnings.some(({ kind }) => kind === 'imitation') };
 }

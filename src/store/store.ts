@@ -1,15 +1,15 @@
-import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
 import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
+import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
 import type { AuditEntry, GuildSettings, Label, LabelRefusal } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
-import type { RecentQuery, RecentTransfers } from '../domain/rehearsal.ts';
 import type { ErasureCursor, RetentionCursor, UnmatchedCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Hold } from '../domain/schedule.ts';

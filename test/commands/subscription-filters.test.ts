@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
-import { rehearse } from '../../src/domain/rehearsal.ts';
+import { dryRun } from '../../src/domain/dry-run.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { catalogue, PAYER, remember, trouble } from './stored.ts';
@@ -426,7 +426,7 @@ describe('the dry run', () => {
     const wish = { ...DEFAULT_CHOICES, guildId: seed.orchid.id, address: to };
     const judged = (changed: object, most: number) => {
       const period = { since: 0, until: world.clock.now(), most, channelIds: null };
-      return rehearse({ ...wish, ...changed }, period, world.store.history.recentTransfers);
+      return dryRun({ ...wish, ...changed }, period, world.store.history.recentTransfers);
     };
     expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });
     expect(await judged({}, 1)).toMatchObject({ cut: 1 });

@@ -1,4 +1,4 @@
-import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/activity.ts';
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/movements.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 import type { Connection, Statements } from './connection.ts';

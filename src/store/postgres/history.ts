@@ -1,6 +1,6 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
-import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
+import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
 import { type KnownToken, MOST_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/activity.ts';
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/movements.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 

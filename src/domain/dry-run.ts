@@ -3,11 +3,11 @@ import { type HiddenReason, matchTransfer } from './match.ts';
 import type { Choices, Perspective, Subscription } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
-/** The part of a subscription that decides what is posted. */
-export type Wish = Choices & Pick<Subscription, 'guildId' | 'address'>;
+/** A subscription as it is proposed, without a past. */
+export type Proposal = Choices & Pick<Subscription, 'guildId' | 'address'>;
 
-/** What a subscription would have posted in the past. */
-export interface Rehearsal {
+/** What a proposed subscription would have posted in the past. */
+export interface DryRun {
   /** Transfers of its address. */
   related: number;
   posted: number;
@@ -43,57 +43,57 @@ export interface RecentTransfers {
 }
 
 const EXAMPLES = 3;
-/** Transfers that are looked through at once: the event loop handles other events between two pages. */
+/** How many transfers are looked through at once: the event loop handles other events between two pages. */
 const PAGE = 5_000;
 
-/** An active subscription without a past. */
-const UNDISTURBED = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfies Partial<Subscription>;
+/** What a proposal lacks to be matched: it is active. */
+const ACTIVE = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfies Partial<Subscription>;
 
 /**
- * Judges what a subscription would have posted in a period, by about the latest `most` transfers; ignores mutes. `read`
- * returns the latest transfers until a time, all of the oldest moment included.
+ * Returns what a subscription would have posted in a period, by about the latest `most` transfers; ignores mutes. `read`
+ * returns the latest transfers until a time, including all of the oldest moment.
  */
-export async function rehearse(
-  wish: Wish,
+export async function dryRun(
+  proposal: Proposal,
   { since, until, most, channelIds }: Omit<RecentQuery, 'guildId' | 'address'> & { most: number },
   read: (query: RecentQuery, limit: number) => Promise<RecentTransfers>,
-): Promise<Rehearsal> {
-  const { guildId, address } = wish;
-  const rehearsal: Rehearsal = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
+): Promise<DryRun> {
+  const { guildId, address } = proposal;
+  const found: DryRun = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
   let seen = 0;
   for (let to = until; ; ) {
     const page = await read(
       { guildId, address, since, until: to, channelIds },
       Math.max(1, Math.min(PAGE, most - seen)),
     );
-    if (page.oldest === null) return rehearsal;
-    if (seen >= most) return { ...rehearsal, cut: seen };
+    if (page.oldest === null) return found;
+    if (seen >= most) return { ...found, cut: seen };
     seen += page.seen;
-    rehearsal.since = page.oldest;
-    for (const one of page.involved) judge(rehearsal, wish, one);
+    found.since = page.oldest;
+    for (const one of page.involved) count(found, proposal, one);
     to = page.oldest - 1;
   }
 }
 
-function judge(
-  rehearsal: Rehearsal,
-  wish: Wish,
+function count(
+  found: DryRun,
+  proposal: Proposal,
   { transfer, seenAt, cataloged }: RecentTransfers['involved'][number],
 ): void {
   const context = { now: seenAt, tokenMuted: () => false, cataloged: () => cataloged };
-  const match = matchTransfer({ ...wish, ...UNDISTURBED }, transfer, context);
+  const match = matchTransfer({ ...proposal, ...ACTIVE }, transfer, context);
   switch (match.outcome) {
     case 'unrelated':
       return;
     case 'hidden':
-      rehearsal.related++;
-      rehearsal.hidden[match.reason] = (rehearsal.hidden[match.reason] ?? 0) + 1;
+      found.related++;
+      found.hidden[match.reason] = (found.hidden[match.reason] ?? 0) + 1;
       return;
     case 'matched':
-      rehearsal.related++;
-      rehearsal.posted++;
-      if (rehearsal.examples.length < EXAMPLES) {
-        rehearsal.examples.push({ transfer, perspective: match.perspective, seenAt });
+      found.related++;
+      found.posted++;
+      if (found.examples.length < EXAMPLES) {
+        found.examples.push({ transfer, perspective: match.perspective, seenAt });
       }
   }
 }

@@ -1,5 +1,5 @@
-import type { AddressText } from './address.ts';
-import { checksumAddress } from './typed-address.ts';
+import type { AddressText } from '../domain/address.ts';
+import { checksumAddress } from '../domain/typed-address.ts';
 
 /** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
 export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partsOf } from '../../src/domain/story.ts';
+import { partsOf } from '../../src/domain/transaction-parts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from '../discord/alerts.ts';
 
 const GAVE = { from: TREASURY, to: ALICE };

@@ -1,10 +1,10 @@
 import type { APIEmbedField } from 'discord.js';
 import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import { DAY } from '../../src/domain/clock.ts';
+import { type DryRun, dryRun, type Proposal } from '../../src/domain/dry-run.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import { imitatedBy } from '../../src/domain/guard.ts';
 import { type HiddenReason, otherSides } from '../../src/domain/match.ts';
-import { type Rehearsal, rehearse, type Wish } from '../../src/domain/rehearsal.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
@@ -42,24 +42,24 @@ const LONGEST = 120;
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** Shows what a subscription would have posted in the last days, with examples. */
-export async function rehearsalField(
-  wish: Wish,
+export async function dryRunField(
+  proposal: Proposal,
   asker: Asker & { guildId: string },
   context: Needs,
 ): Promise<APIEmbedField> {
   const { history, settings, moved, language, now, t } = context;
   const channelIds = await knownChannels(asker, context);
   const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST, channelIds };
-  const rehearsal = await context.guildQueue.run(wish.guildId, 'read', () =>
-    rehearse(wish, period, history.recentTransfers),
+  const found = await context.guildQueue.run(proposal.guildId, 'read', () =>
+    dryRun(proposal, period, history.recentTransfers),
   );
-  const known = rehearsal.examples.length > 0 ? await knownIn(wish.guildId, context) : [];
+  const known = found.examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
   const cataloged = catalogedAmong(known);
   const partiesOf = (transfer: Transfer) =>
-    otherSides(wish, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
-  const parties = rehearsal.examples.flatMap(({ transfer }) => partiesOf(transfer));
-  const impostors = await impostorsAmong(parties, wish.address, asker, context);
-  const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
+    otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
+  const parties = found.examples.flatMap(({ transfer }) => partiesOf(transfer));
+  const impostors = await impostorsAmong(parties, proposal.address, asker, context);
+  const examples = found.examples.map(({ transfer, perspective, seenAt }) => {
     const { token, tokenSymbol } = transfer;
     const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
     const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
@@ -73,9 +73,9 @@ export async function rehearsalField(
         : title;
     return `${warned} · ${time}${url ? ` · [tx](${url})` : ''}`;
   });
-  const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
-  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, wish, context)];
-  return { name: t('subscription.rehearsal.title'), value: asManyAsFit(lines, 1_000) };
+  const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
+  const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
+  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, 1_000) };
 }
 
 /**
@@ -101,8 +101,8 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
 
 /** How many transfers each option left out, with the option's name in the person's language. */
 function leftOut(
-  { hidden }: Rehearsal,
-  { minimum, filters }: Pick<Wish, 'minimum' | 'filters'>,
+  { hidden }: DryRun,
+  { minimum, filters }: Pick<Proposal, 'minimum' | 'filters'>,
   { t, language }: Needs,
 ): string[] {
   const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription edit ${option}`]?.name ?? option}\``;
@@ -113,20 +113,20 @@ function leftOut(
     .toSorted(([, a], [, b]) => b - a)
     .map(([reason, count]) =>
       reason === 'guard'
-        ? t('subscription.rehearsal.guard', { count })
-        : t('subscription.rehearsal.option', { option: optionOf(reason), count }),
+        ? t('subscription.dryRun.guard', { count })
+        : t('subscription.dryRun.option', { option: optionOf(reason), count }),
     );
-  return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
+  return reasons.length > 0 ? [t('subscription.dryRun.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
 }
 
-function sum({ related, posted, since }: Rehearsal, now: number, t: Translate): string {
-  if (related === 0) return t('subscription.rehearsal.nothing');
-  if (posted === 0) return t('subscription.rehearsal.none', { related });
+function sum({ related, posted, since }: DryRun, now: number, t: Translate): string {
+  if (related === 0) return t('subscription.dryRun.nothing');
+  if (posted === 0) return t('subscription.dryRun.none', { related });
   const days = since === null ? 0 : (now - since) / DAY;
   // A few hours are not enough for a daily average.
-  if (days < 1) return t('subscription.rehearsal.posted', { posted, related });
+  if (days < 1) return t('subscription.dryRun.posted', { posted, related });
   const daily = Math.round(posted / days);
   return daily < 1
-    ? t('subscription.rehearsal.postedSeldom', { posted, related })
-    : t('subscription.rehearsal.postedDaily', { posted, related, daily });
+    ? t('subscription.dryRun.postedSeldom', { posted, related })
+    : t('subscription.dryRun.postedDaily', { posted, related, daily });
 }

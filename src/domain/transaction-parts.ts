@@ -3,7 +3,7 @@ import type { Asset, Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
-/** What grouping a transaction's alerts needs to know about each. */
+/** What {@link partsOf} needs to know about each alert of a transaction. */
 export interface GroupedAlert {
   transfer: Transfer;
   /** How many equal transfers the transaction holds. */
@@ -12,10 +12,10 @@ export interface GroupedAlert {
   warnings: readonly Warning[];
 }
 
-/** How the channel's subscriptions together see one transfer. */
+/** What a transfer is, as the channel's subscriptions together see it. */
 export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';
 
-/** One thing that happened in a transaction, with its alerts in their order. */
+/** One thing that happened in a transaction, with its alerts in order. */
 export type Part<T> =
   | { kind: 'line'; view: View; alerts: [T] }
   /** Three or more NFTs of one collection, out of or into one wallet. */
