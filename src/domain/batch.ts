@@ -1,11 +1,10 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import { MINUTE } from './clock.ts';
 import type { DigestReason, Hold } from './schedule.ts';
+import type { Transfer } from './transfer.ts';
 
 /** Most alerts in one message, unless they belong to one transaction. */
 export const MAX_ALERTS = 10;
-
-import type { Transfer } from './transfer.ts';
 
 /** A message's channel and reference. */
 export interface MessageRef {
@@ -34,7 +33,7 @@ export interface DueAlerts {
   /** How many are due in total, and when the oldest of them was created. */
   waiting: number;
   oldest: number;
-  /** How many transactions they belong to; counted up to one more than a backlog needs. */
+  /** How many transactions they belong to; counted up to one more than make a backlog. */
   transactions: number;
   /** Why they were collected for a digest; null: they were not. */
   reason: Hold | 'burst' | null;
@@ -92,17 +91,17 @@ export interface Original {
 
 /** Which deliveries a message shows, for the log and the metrics. */
 export interface ShownDeliveries {
-  /** Numbers in the inbox, and hashes of the transactions: the first ones of many. */
+  /** Numbers in the inbox, and hashes of the transactions; at most {@link MOST_SHOWN} of each. */
   inboxIds: number[];
   txHashes: string[];
-  /** When the oldest one came, of those that were not held back on purpose; null: there is none. */
+  /** When the oldest one came of those that were not held for a digest or quiet hours; null: there is none. */
   receivedAt: number | null;
 }
 
 /** How many deliveries of a message the log names. */
 export const MOST_SHOWN = 50;
 
-/** The deliveries of these alerts. */
+/** Returns the deliveries of a message's alerts. */
 export function shownDeliveries(
   alerts: readonly Pick<Alert, 'inboxId' | 'receivedAt' | 'hold' | 'transfer'>[],
 ): ShownDeliveries {
@@ -130,11 +129,13 @@ export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'refer
   mentioning: number[];
 }
 
-/** How a channel takes what is next: how many alerts, and whether a sent message may be changed now. */
+/** What may be claimed for a channel. */
 export interface ClaimOptions {
+  /** Most alerts, not counting the others of their transactions. */
   limit: number;
-  /** Without the others of their transactions. */
+  /** Leaves out the others of their transactions. */
   alone: boolean;
+  /** A sent message may be changed now. */
   mayChange: boolean;
 }
 
@@ -149,8 +150,8 @@ export interface OldestFrozen {
 }
 
 /**
- * The order in which a channel is sent what waits: a frozen message, a change, due alerts, a label. Changes and labels
- * wait until sent messages may be changed; `waits`: one does.
+ * Returns which frozen batch a channel is sent before its due alerts, and which after them: a message comes before a
+ * change, a label comes last. Changes and labels wait until sent messages may be changed; `waits`: one does.
  */
 export const sendingOrder = ({ message, change, label }: OldestFrozen, mayChange: boolean) => ({
   beforeAlerts: message ?? (mayChange ? change : null),
@@ -165,8 +166,8 @@ export type NextMessage =
   /** `joins`: sent messages that show transactions of the alerts. */
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
   /**
-   * Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. `burst`: alerts are
-   * collected for a digest until then.
+   * Nothing until then; null: no alert waits. `change`: a sent message waits until it may be changed. `burst`: alerts
+   * are collected for a digest until then.
    */
   | { status: 'nothing'; until: number | null; change: boolean; burst: boolean };
 
@@ -185,7 +186,7 @@ export interface DeadLetter {
    */
   payload: string | null;
   at: number;
-  /** As it is stored; null: it no longer is. */
+  /** Null once it was forgotten. */
   transfer: Transfer | null;
 }
 
@@ -195,6 +196,6 @@ export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'referen
   /** JSON of the request's body. */
   payload: string;
   now: number;
-  /** The channel that it reports as closed: the notice is dropped if that opens before it was sent. Null: no channel. */
+  /** The channel that it reports as closed: if that opens before the notice was sent, it is dropped. Null: no channel. */
   aboutChannelId: string | null;
 }

@@ -2,16 +2,16 @@ import { type DueAlerts, MAX_ALERTS } from './batch.ts';
 import { MINUTE } from './clock.ts';
 import type { DigestReason, Hold } from './schedule.ts';
 
-/** More waiting transactions in a channel become a digest. */
+/** If more transactions wait in a channel, they become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;
-/** An older backlog becomes one as soon as it fills more than a message. */
+/** If the oldest has waited for longer, they become a digest as soon as they fill more than a message. */
 const BACKLOG_AGE_MS = 30 * MINUTE;
 
-/** With more alerts within the window, a channel gets digests. */
+/** If a channel gets more alerts within the window, it gets digests. */
 export const BURST_ALERTS = 60;
 /** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
-/** Between the last alert of a burst and its first digest; each further digest doubles it. */
+/** The time between the last alert of a burst and its first digest; each further digest doubles it. */
 const BURST_PAUSE = { first: 10_000, most: 50_000 };
 /** After this long without an alert a burst is over, however many there were. */
 const BURST_OVER_MS = MINUTE;
@@ -19,9 +19,9 @@ const BURST_OVER_MS = MINUTE;
 export const BURST_MEMORY_MS = 30 * MINUTE;
 
 /**
- * Until when a channel's next alerts are collected, after this many `alerts` in the window that ended with the last of them at
- * `lastAt`, and after this many digests of the burst; null: they are posted one by one. If the time has passed, a digest is
- * due.
+ * Returns until when a channel's next alerts are collected for a digest, which is due once that time has passed; null: they
+ * are posted one by one. `alerts`: how many came in the window that ends with the last one, at `lastAt`; `digests`: how
+ * many the burst has had.
  */
 export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {
   const { alerts, digests, lastAt } = posted;
@@ -33,8 +33,8 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
 }
 
 /**
- * Why a channel's due alerts were collected for a digest (null: they were not). `later`: those of a burst still are, until
- * `gatheredUntil`. `hold`: why the alerts waited.
+ * Returns why a channel's due alerts were collected for a digest; null: they were not; `later`: those of a burst still are
+ * being collected, until `gatheredUntil`. `hold`: why the alerts were held.
  */
 export function collectedFor(
   hold: Hold | null,
@@ -54,7 +54,7 @@ export function digestReason(
   // A single one shows more on its own.
   if (waiting === 1) return null;
   if (reason) return reason;
-  // A transaction is one story, however many transfers it has.
+  // A transaction is shown as one alert, however many transfers it has.
   const isOld = now - oldest > BACKLOG_AGE_MS && transactions > MAX_ALERTS;
   return transactions > BACKLOG_TRANSACTIONS || isOld ? 'backlog' : null;
 }

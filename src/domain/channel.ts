@@ -6,8 +6,11 @@ export interface ChannelHead {
   channelId: string;
   guildId: string;
   state: ChannelState;
+  /** When it is tried next. */
   dueAt: number;
+  /** How often it was tried since it is parked or unreachable. */
   attempts: number;
+  /** Since when it is parked or unreachable; null: it is ready. */
   since: number | null;
 }
 
@@ -21,8 +24,8 @@ export interface UsedChannel {
 }
 
 /**
- * Where a guild's admins are notified of trouble in a channel: in the guild's default channel, or else in one in use,
- * rather one in which the bot has posted before. Null: there is no other channel that can be written to.
+ * Returns where a guild's admins are notified of trouble in a channel: in the guild's default channel, or else in one in
+ * use, preferably one in which the bot has posted before. Null: there is no other channel that can be written to.
  */
 export function channelForNotices(
   troubledId: string,

@@ -9,7 +9,7 @@ export interface WebhookRemoval {
   scope?: number;
 }
 
-/** What a question is about, by the action that its button does. */
+/** What a question is about, by the action that its button confirms. */
 export interface Questions {
   'webhook.remove': WebhookRemoval;
   /** Removes these subscriptions too, whose addresses the webhook no longer has. */

@@ -27,7 +27,7 @@ const addressField = field.transform(toAddress);
  */
 const eventBody = z.object({
   txHash: textField,
-  blockNumber: field.transform(smallInteger),
+  blockNumber: field.transform(safeInteger),
   blockHash: textField,
   from: addressField,
   to: addressField,
@@ -38,7 +38,10 @@ const eventBody = z.object({
   tokenDecimals: field.transform(readDecimals),
   tokenId: field,
   value: integerField,
-  /** How many pieces of an ERC-1155 move, from this project's own service: in the specification the ID replaces the value. */
+  /**
+   * How many pieces of an ERC-1155 move. Only this project's own service sends it: in the specification the ID replaces the
+   * value.
+   */
   quantity: integerField,
   gasFee: integerField,
   isInternalTransaction: field.transform((value) => value === true || value === 'true'),
@@ -105,7 +108,7 @@ function parseJson(text: string): unknown {
     fields[key] = String(value);
     isPlain &&= Number.isSafeInteger(value);
   }
-  // Reading the source texts takes ten times as long, and is needed only if a number lost digits.
+  // Reading the source texts takes ten times as long. It is needed only if a number lost digits.
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
 }
 
@@ -211,7 +214,7 @@ function readDecimals(value: unknown): number | null {
   return digits !== null && Number(digits) <= 255 ? Number(digits) : null;
 }
 
-function smallInteger(value: unknown): number | null {
+function safeInteger(value: unknown): number | null {
   const digits = integer(value);
   return digits !== null && Number.isSafeInteger(Number(digits)) ? Number(digits) : null;
 }

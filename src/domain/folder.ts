@@ -6,7 +6,7 @@ const isFolder = (path: string): boolean | undefined => statSync(path, { throwIf
 
 /**
  * Creates a folder and its missing parents. Node's `recursive` option never returns where no folder can be created
- * (`/proc`).
+ * (`/proc`). It is here, although it is not pure, because `services/` imports no other room of the bot.
  *
  * @param path absolute, or relative to the working directory
  * @throws the error of the file system, or `ENOTDIR` with the path of a file that stands in the way

@@ -7,7 +7,7 @@ export const MOST_LABELS = 1_000;
 /** Why an address did not get a name: another one has it, or the guild names as many addresses as it may. */
 export type LabelRefusal = { status: 'label-taken'; name: string; address: AddressText } | { status: 'labels-full' };
 
-/** A guild's own name of an address. No two of its addresses have the same, whatever the case of its letters from A to Z. */
+/** A guild's own name for an address; unique in the guild, where A to Z count as a to z. */
 export interface Label {
   address: AddressText;
   name: string;
@@ -27,7 +27,7 @@ export interface GuildSettings {
   webhook: string | null;
 }
 
-/** What the bot posts in a guild is in the language that its admins chose, or else in its own at Discord; null: unknown. */
+/** Returns the language of posts in a guild: the one its admins chose, or else its own at Discord; null: unknown. */
 export const languageOfGuild = (guild: { language: string | null; locale: string | null }): string | null =>
   guild.language ?? guild.locale;
 

@@ -25,7 +25,7 @@ export interface SeenTransfer {
   /** How many bodies about it were received. */
   bodies: number;
   reorganized: boolean;
-  /** `left`: the hashes of blocks that were left for the one that it names now. */
+  /** `left`: the hashes of the abandoned blocks that it was in before. */
   transfer: Transfer & { left?: string[] };
 }
 

@@ -55,8 +55,8 @@ export interface Quarantined {
 }
 
 /**
- * Which deliveries the router takes: the oldest of each scope in turn, one of each, then the second of each. At most
- * `limit`, and none behind the one with which their sizes reach `characters`, but not before each scope had its turn.
+ * Returns which deliveries the router takes: the oldest of each scope, then the second of each, and so on. It takes at most
+ * `limit`, and stops once their sizes reach `characters`, but not before each scope had its turn.
  */
 export function takenInTurn<Delivery extends { size: number }>(
   scopes: readonly (readonly Delivery[])[],

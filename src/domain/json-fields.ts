@@ -63,7 +63,7 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** The index behind a string. */
+/** Returns the index after a string. */
 function skipString(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) throw new SyntaxError('no string');
   for (let at = from + 1; at < text.length; at++) {
@@ -74,7 +74,7 @@ function skipString(text: string, from: number): number {
   throw new SyntaxError('no end of a string');
 }
 
-/** The index behind a value; the content of objects and lists is not checked. */
+/** Returns the index after a value; the content of objects and lists is not checked. */
 function skipValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return skipString(text, from);

@@ -2,7 +2,7 @@ import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
 import { isMuted, type Subscription } from './subscription.ts';
 
-/** What makes an address busy: at least so many `events`, on average at most `gapMs` apart. */
+/** What makes an address busy: at least this many `events`, on average at most `gapMs` apart. */
 export const BUSY = { events: 20, gapMs: 2 * HOUR };
 /** A busy address is silent after this many average gaps, but not before `leastMs`. */
 const SILENT = { gaps: 12, leastMs: 6 * HOUR };
