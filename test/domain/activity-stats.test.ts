@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ActivityStats, afterEvent } from '../../src/domain/activity-stats.ts';
+import { HOUR } from '../../src/domain/clock.ts';
 
-const HOUR = 3_600_000;
 const after = (...times: number[]) => times.reduce<ActivityStats | undefined>(afterEvent, undefined);
 
 it('counts the first event without a gap', () => {

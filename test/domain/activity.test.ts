@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
-import { type Movement, summarize } from '../../src/domain/activity.ts';
+import { summarize } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { DAY, HOUR } from '../../src/domain/clock.ts';
+import type { Movement } from '../../src/domain/movements.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 
 const ME: AddressText = '0x1111111111111111111111111111111111111111';
 const YOU: AddressText = '0x2222222222222222222222222222222222222222';
 const USDC: AddressText = '0x3333333333333333333333333333333333333333';
-const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 8, 12, 30);
-const WEEK = { since: NOW - 7 * 24 * HOUR, now: NOW, timezone: 'UTC' };
+const WEEK = { since: NOW - 7 * DAY, now: NOW, timezone: 'UTC' };
 
 function movement(
   change: Partial<Movement> & { value?: string; out?: boolean; move?: Partial<Transfer> } = {},
@@ -36,7 +37,7 @@ function movement(
   return { transferId: 1, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 
-it('sums exactly, counts equal transfers each, and leaves noise out', async () => {
+it('sums amounts exactly, counts each of several equal transfers, and leaves out noise', async () => {
   const huge = '123456789012345678901234567890123456789';
   const found = await summarize(
     ME,
@@ -85,7 +86,7 @@ it('keeps amounts and pieces of one contract in different sums', async () => {
   ]);
 });
 
-it('lists the busiest of thousands of tokens, which anybody can send, and counts all', async () => {
+it('lists only the busiest of thousands of tokens, which anybody can send, and counts all', async () => {
   const tokens = Array.from({ length: 2_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}` as const);
   const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], WEEK);
   expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
@@ -93,7 +94,7 @@ it('lists the busiest of thousands of tokens, which anybody can send, and counts
   expect(JSON.stringify(found).length).toBeLessThan(20_000);
 });
 
-it('lists the largest of each asset in turn, and never compares two assets', async () => {
+it('lists the largest transfers of each asset in turn, and never compares two assets', async () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
   const found = await summarize(
     ME,
@@ -127,16 +128,15 @@ it('counts a self-transfer neither as incoming nor as outgoing', async () => {
   expect([incoming, outgoing, other]).toEqual([0, 0, 1]);
 });
 
-it('draws a bar for each day of the time zone in a week, and one for each hour in 24 hours', async () => {
-  const days = (await summarize(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], WEEK))
-    .buckets;
+it('returns a bucket for each day of a week in the time zone, and for each hour of 24 hours', async () => {
+  const days = (await summarize(ME, [movement({ at: NOW - 7 * DAY }), movement({ at: NOW, out: true })], WEEK)).buckets;
   expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);
   expect([days[0], days[7]]).toMatchObject([
     { incoming: 1, outgoing: 0 },
     { incoming: 0, outgoing: 1 },
   ]);
   // Midnight in Kathmandu is at 18:15 UTC.
-  const day = { since: NOW - 24 * HOUR, now: NOW, timezone: 'Asia/Kathmandu' };
+  const day = { since: NOW - DAY, now: NOW, timezone: 'Asia/Kathmandu' };
   const hours = (await summarize(ME, [movement({ at: Date.UTC(2026, 0, 7, 18, 20) })], day)).buckets;
   expect(hours).toHaveLength(25);
   expect(hours.find(({ label }) => label === '00')).toMatchObject({ incoming: 1 });

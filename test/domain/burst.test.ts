@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { burstUntil, collectedFor, digestReason, nextDueAt } from '../../src/domain/burst.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 
-it('starts digests with more than 60 alerts, ten seconds after the last, until a minute without any', () => {
-  const after = (lines: number, now: number) => burstUntil({ alerts: lines, digests: 0, lastAt: 1_000 }, now);
+it('collects alerts for ten seconds after more than 60 of them, until a minute passes without one', () => {
+  const after = (alerts: number, now: number) => burstUntil({ alerts, digests: 0, lastAt: 1_000 }, now);
   expect(after(60, 1_000)).toBeNull();
   expect(after(61, 1_000)).toBe(11_000);
   expect(after(61, 60_999)).toBe(11_000);
@@ -15,7 +16,7 @@ it('doubles the time between the digests of a burst up to fifty seconds', () => 
   expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
 });
 
-it('posts held alerts as their digest, others at once, and those of a burst when it has been collected', () => {
+it('posts held alerts as a digest, others at once, and those of a burst once they are collected', () => {
   expect(collectedFor('daily', null, 5)).toBe('daily');
   expect(collectedFor(null, null, 5)).toBeNull();
   expect([4, 5, 6].map((gatheredUntil) => collectedFor(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
@@ -32,7 +33,6 @@ it('waits for the end of a burst or for the first held alert, whichever comes fi
 });
 
 it('makes a digest of what was collected, of a backlog, and of an old one that fills more than a message', () => {
-  const MINUTE = 60_000;
   const due = { waiting: 99, transactions: 11, oldest: 0, reason: null };
   expect(digestReason(due, 30 * MINUTE)).toBeNull();
   expect(digestReason(due, 30 * MINUTE + 1)).toBe('backlog');

@@ -124,9 +124,9 @@ describe('deviations of live services', () => {
     expect(read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType, tokenId: 1 }).transfer.kind).toBe(kind);
   });
 
-  it('counts the pieces of a transfer of type ERC-721 with several, as some senders use it for ERC-1155', () => {
+  it('reads an ERC-721 with several pieces as an ERC-1155, because some senders mix them up', () => {
     expect(read(`{${nft},"tokenId":7,"value":"5"}`).transfer).toMatchObject({ kind: 'erc1155', value: '5' });
-    // One piece is the same in both; some repeat the id as the value, which only one of the two need be rounded in.
+    // One piece is the same in both. Some senders repeat the ID as the value, and one of the two may be rounded.
     const rounded = `5.78960446186581e+76,"value":"57896044618658100000000000000000000000000000000000000000000000000000000000123"`;
     for (const rest of [
       '7,"value":"0"',
@@ -161,12 +161,12 @@ describe('unreadable deliveries', () => {
     `{"txHash":"${HASH}"}`,
     `{"from":"${A}","to":"${B}"}`,
     `{"from":"somebody","to":null,"txHash":"${HASH}","value":"1","tokenAddress":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"}`,
-  ])('returns a reason for %j', (body) => {
+  ])('returns a reason why the body %j is no event', (body) => {
     const parsed = parse(body);
     expect(parsed).toEqual({ ok: false, reason: expect.stringMatching(/\w+ .*\.$/) });
   });
 
-  it('never throws, whatever the bytes', () => {
+  it('parses any bytes without throwing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void parseEvent(Buffer.from(bytes).toString())),
     );
@@ -174,7 +174,7 @@ describe('unreadable deliveries', () => {
     expect(() => parse(deep)).not.toThrow();
   });
 
-  it('never throws, whatever the fields contain, and keeps amounts to digits', () => {
+  it('parses any fields without throwing, and returns amounts as digits only', () => {
     const field = fc.oneof(fc.jsonValue(), fc.string(), fc.bigInt().map(String), fc.double().map(String));
     const body = fc.record({
       from: fc.constantFrom(A, null, 'x'),

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true }));
 
-it('makes a folder with its missing parents, and leaves one that is there as it is', () => {
+it('makes a folder with its missing parents, and leaves an existing one as it is', () => {
   const folder = join(place, 'a', 'b', 'c');
   makeFolder(folder);
   writeFileSync(join(folder, 'file'), 'content');
@@ -21,7 +21,7 @@ it('makes a folder with its missing parents, and leaves one that is there as it 
   expect(statSync(join(folder, 'file')).size).toBe(7);
 });
 
-it('takes a link to a folder for a folder, and the root', () => {
+it('accepts a link to a folder, and the root', () => {
   mkdirSync(join(place, 'real'));
   symlinkSync(join(place, 'real'), join(place, 'link'));
   makeFolder(join(place, 'link', 'inner'));
@@ -37,7 +37,7 @@ it.each([[''], ['/inner'], ['/inner/most']])('names the file that stands in the 
   );
 });
 
-it('names the folder that cannot be made, and ends where none can', () => {
+it('names the folder that cannot be made, and does not hang where none can', () => {
   expect(() => makeFolder('/proc/ledgerbell/data')).toThrow(/^ENOENT: .*'\/proc\/ledgerbell'$/);
   symlinkSync(join(place, 'nowhere'), join(place, 'link'));
   expect(() => makeFolder(join(place, 'link'))).toThrow(/^EEXIST: .*link'$/);

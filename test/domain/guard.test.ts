@@ -17,7 +17,7 @@ it.each([
   ['the symbol of a token that the catalog does not list', 'BELL', null],
   ['a symbol of its own', 'FISH', null],
   ['no symbol', null, null],
-])('finds that a token with %s imitates %s', (_, symbol, genuine) => {
+])('decides whether a token with %s (%s) imitates a known one', (_, symbol, genuine) => {
   expect(imitatedBy(FAKE, symbol, KNOWN)).toBe(genuine);
 });
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { judge, type SeenDelivery, type Verdict } from '../../src/domain/identity.ts';
-import { deliveryKey, type TransferEvent, transferKey } from '../../src/domain/transfer.ts';
 
 const KEYS = { delivery: 'd', transfer: 't' };
 
-/** Judges equal deliveries one after the other: each `[received, answered]` in seconds, null = never answered. */
-function story(receipts: [number, number | null][]): Verdict[] {
+/** Judges equal deliveries one after the other: each `[received, acknowledged]` in seconds; null: never acknowledged. */
+function verdictsOf(receipts: [number, number | null][]): Verdict[] {
   let known: SeenDelivery | undefined;
   return receipts.map(([received, answered]) => {
     const receipt = { receivedAt: received * 1000, answeredAt: answered === null ? null : answered * 1000 };
@@ -18,32 +17,35 @@ function story(receipts: [number, number | null][]): Verdict[] {
 describe('equal deliveries', () => {
   it('counts an equal delivery within 10 s of an acknowledged one as a second transfer', () => {
     expect(
-      story([
+      verdictsOf([
         [0, 0],
         [9.9, 9.9],
       ]),
     ).toEqual(['new', 'second']);
   });
+
   it('counts an equal delivery from 10 s on as a repeat', () => {
     expect(
-      story([
+      verdictsOf([
         [0, 0],
         [10, 10],
       ]),
     ).toEqual(['new', 'repeat']);
   });
+
   it('counts one equal delivery after a never acknowledged one as its repeat, and only one', () => {
     expect(
-      story([
+      verdictsOf([
         [0, null],
         [1, 1],
         [2, 2],
       ]),
     ).toEqual(['new', 'repeat', 'second']);
   });
+
   it('expects a repeat until one of the equal deliveries is acknowledged', () => {
     expect(
-      story([
+      verdictsOf([
         [0, null],
         [15, null],
         [75, 75],
@@ -51,13 +53,15 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'repeat', 'repeat', 'repeat']);
   });
+
   it('counts no third transfer for deliveries that may be the retry after a lost response, but only for one of them', () => {
     const times = [0, 7, 15, 16];
-    expect(story(times.map((at) => [at, at]))).toEqual(['new', 'second', 'repeat', 'second']);
+    expect(verdictsOf(times.map((at) => [at, at]))).toEqual(['new', 'second', 'repeat', 'second']);
   });
+
   it('counts no third transfer when two equal deliveries both come again', () => {
     expect(
-      story([
+      verdictsOf([
         [0, 0],
         [1, 1],
         [16, 16],
@@ -71,16 +75,13 @@ describe('equal deliveries', () => {
 interface Copy {
   /** Seconds. */
   at: number;
-  /** Each try's 200 is read (`r`), lost after it was written (`l`), never written (`u`), or the try is refused (`n`). */
+  /** Each try's 200 is read (`r`), lost after it was written (`l`) or never written (`u`), or the try is refused (`n`). */
   tries: string;
-  /** How long the sender waits for an answer that does not come; seconds. */
+  /** How long the sender waits for a response that does not come; seconds. */
   patience: number;
 }
 
-/**
- * How many equal transfers the receiver counts when a sender with the real schedule reports them, and scans again at
- * the end.
- */
+/** Returns how many equal transfers are counted when a sender with the real schedule reports them, and rescans at the end. */
 function counted(copies: Copy[]): number {
   const RETRIES = [15, 60, 600];
   const RESCAN = 5_000;
@@ -93,8 +94,8 @@ function counted(copies: Copy[]): number {
     });
     return [...sent, [RESCAN + at, RESCAN + at] satisfies [number, number]];
   });
-  const verdicts = story(posts.sort(([a], [b]) => a - b));
-  return verdicts.filter((verdict) => verdict === 'new' || verdict === 'second').length;
+  const judged = verdictsOf(posts.sort(([a], [b]) => a - b));
+  return judged.filter((verdict) => verdict === 'new' || verdict === 'second').length;
 }
 
 const FATES = ['', 'l', 'u', 'll', 'lu', 'ul', 'uu'].map((lost) => `${lost}r`);
@@ -104,8 +105,9 @@ const SECONDS = Array.from({ length: 13 }, (_, n) => n);
 function product<T>(lists: readonly (readonly T[])[]): T[][] {
   return lists.reduce<T[][]>((all, list) => all.flatMap((chosen) => list.map((one) => [...chosen, one])), [[]]);
 }
-/** This many equal transfers, each this many seconds after the previous one, for every choice of fates. */
-function stories(gaps: number[], fates: string[], patience = 0): Copy[][] {
+
+/** Equal transfers, each this many seconds after the previous one, for every choice of what becomes of their tries. */
+function reports(gaps: number[], fates: string[], patience = 0): Copy[][] {
   const begins = [0, ...gaps].map((_, copy) => gaps.slice(0, copy).reduce((sum, gap) => sum + gap, 0));
   return product(begins.map(() => fates)).map((chosen) =>
     chosen.map((tries, copy) => ({ at: begins[copy]!, tries, patience })),
@@ -119,114 +121,46 @@ describe('equal transfers in one transaction', () => {
       const fates = copies < 2 ? [...FATES, 'nr', 'nlr', 'lnr'] : ['r', 'lr', 'ur', 'nr', 'lur', 'ulr'];
       for (const gaps of product(Array.from({ length: copies }, () => SECONDS))) {
         for (const patience of copies < 2 ? [0, 1, 2, 3] : [0, 3]) {
-          wrong.push(...stories(gaps, fates, patience).filter((story) => counted(story) > story.length));
+          wrong.push(...reports(gaps, fates, patience).filter((one) => counted(one) > one.length));
         }
       }
     }
     expect(wrong).toEqual([]);
   });
+
   it('counts all equal transfers when each response arrived within ten seconds of the previous one, except for possible retries', () => {
     for (const gaps of product([SECONDS, SECONDS])) {
       const close = gaps.filter((gap) => gap < 10).length;
       const apart = gaps[0]! + gaps[1]!;
       const doubtful = close === 2 && apart >= 14 && apart <= 19;
       if (gaps[0]! < 10)
-        expect([gaps, counted(stories(gaps, ['r'])[0]!)]).toEqual([gaps, 1 + close - (doubtful ? 1 : 0)]);
+        expect([gaps, counted(reports(gaps, ['r'])[0]!)]).toEqual([gaps, 1 + close - (doubtful ? 1 : 0)]);
     }
   });
+
   it('counts two equal transfers a second apart as two, unless the second may repeat the first', () => {
     const lost = ({ tries }: Copy) => /^u*/.exec(tries)![0].length;
-    for (const reported of stories([1], FATES)) {
+    for (const reported of reports([1], FATES)) {
       const [first, second] = reported as [Copy, Copy];
       expect([reported, counted(reported)]).toEqual([reported, lost(first) > lost(second) ? 1 : 2]);
     }
   });
+
   it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {
     const copies = Array.from({ length: 100 }, (_, n) => ({ at: n / 50, tries: 'lr', patience: n % 4 }));
     expect(counted(copies)).toBe(100);
   });
+
   it('counts equal transfers the same way when their bodies are stored in another order', () => {
-    // The first one came two seconds after the second, whose answer is lost and which comes again 15 seconds later.
+    // The first one came two seconds after the second. The response to the second is lost, so it comes again after 15 s.
     expect(
-      story([
+      verdictsOf([
         [2, 2],
         [0, 2],
         [9, 9],
         [15, 15],
       ]),
     ).toEqual(['new', 'second', 'second', 'repeat']);
-  });
-});
-
-describe('keys', () => {
-  const event: TransferEvent = {
-    transfer: {
-      kind: 'erc20',
-      txHash: '0x1',
-      from: '0x1111111111111111111111111111111111111111',
-      to: '0x2222222222222222222222222222222222222222',
-      token: '0x3333333333333333333333333333333333333333',
-      value: '5',
-      tokenId: null,
-      tokenIdExact: true,
-      tokenType: 'ERC-20',
-      tokenName: 'One',
-      tokenSymbol: 'ONE',
-      decimals: 18,
-      internal: false,
-      blockNumber: 1,
-      blockHash: '0xb1',
-      gasFee: '1',
-    },
-    direction: 'incoming',
-    addressType: 'wallet',
-    projectId: 'p',
-  };
-  const other = (change: Partial<TransferEvent['transfer']>) => ({
-    ...event,
-    transfer: { ...event.transfer, ...change },
-  });
-
-  it('ignores fields in keys that do not identify the transfer', () => {
-    const same = other({
-      tokenName: 'Two',
-      tokenSymbol: null,
-      decimals: 6,
-      gasFee: null,
-      blockHash: '0xb2',
-      blockNumber: 2,
-    });
-    expect(transferKey(0, same.transfer)).toBe(transferKey(0, event.transfer));
-  });
-  it.each([
-    { value: '6' },
-    { txHash: '0x2' },
-    { from: null },
-    { to: null },
-    { token: null },
-    { kind: 'native' as const },
-  ])('makes different keys for %j', (change) => {
-    expect(transferKey(0, other(change).transfer)).not.toBe(transferKey(0, event.transfer));
-  });
-  it('makes different keys for different amounts, also with a token ID', () => {
-    const of = (value: string) => transferKey(0, other({ tokenId: '0', value }).transfer);
-    expect(of('5')).not.toBe(of('6'));
-  });
-  it('makes different keys for different scopes', () => {
-    expect(transferKey(1, event.transfer)).not.toBe(transferKey(0, event.transfer));
-  });
-  it('makes different keys for different deliveries of one transfer', () => {
-    const variants: TransferEvent[] = [
-      event,
-      { ...event, direction: 'outgoing' },
-      { ...event, addressType: 'token' },
-      { ...event, projectId: 'q' },
-      other({ blockHash: '0xb2' }),
-      other({ internal: true }),
-    ];
-    expect(new Set(variants.map((variant) => deliveryKey(transferKey(0, variant.transfer), variant))).size).toBe(
-      variants.length,
-    );
   });
 });
 
@@ -245,9 +179,9 @@ describe('signed deliveries', () => {
   }
 
   it('counts one more transfer for each further place of signed deliveries, however late', () => {
-    const story = named(['a', 'log:1'], ...Array<['a', 'log:1']>(70).fill(['a', 'log:1']), ['b', 'log:2']);
-    expect(story.verdicts.at(-1)).toBe('second');
-    expect(story.count).toBe(2);
+    const judged = named(['a', 'log:1'], ...Array<['a', 'log:1']>(70).fill(['a', 'log:1']), ['b', 'log:2']);
+    expect(judged.verdicts.at(-1)).toBe('second');
+    expect(judged.count).toBe(2);
   });
 
   it('counts a signed body with a known ID as a repeat, even if it names another place', () => {

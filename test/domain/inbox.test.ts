@@ -12,7 +12,7 @@ it('takes the oldest delivery of each scope, then the second of each', () => {
   expect(taken([])).toEqual([]);
 });
 
-it('stops behind the delivery with which the size is reached, but not before each scope had its turn', () => {
+it('stops after the delivery that reaches the limit of size, but not before each scope had its turn', () => {
   expect(taken([scope('a', 4, 1), scope('b', 9, 1)], 9, 4)).toEqual(['a1', 'b1']);
   expect(taken([scope('a', 2, 2, 2), scope('b', 1, 1)], 9, 4)).toEqual(['a1', 'b1', 'a2']);
   expect(taken([scope('a', 2, 2, 2)], 9, 4)).toEqual(['a1', 'a2']);

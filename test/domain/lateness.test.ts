@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { isNextHead, latenessOf } from '../../src/domain/lateness.ts';
-
-const MINUTE = 60_000;
 
 it('calls a transfer late once two samples passed its block ten minutes before it arrived', () => {
   expect(latenessOf([MINUTE, 2 * MINUTE], 12 * MINUTE)).toBe(11 * MINUTE);
@@ -14,7 +13,7 @@ it('calls a transfer not late when fewer than two samples passed its block', () 
   expect(latenessOf([0], 60 * MINUTE)).toBeNull();
 });
 
-it('keeps the first head and then one a minute, if it is higher', () => {
+it('keeps the first head, and then one a minute if it is higher', () => {
   expect(isNextHead([], { block: 1, at: 0 })).toBe(true);
   const latest = [{ block: 100, at: 0 }];
   expect(isNextHead(latest, { block: 101, at: MINUTE })).toBe(true);

@@ -25,7 +25,7 @@ describe('due times of digests', () => {
     ['America/Sao_Paulo', '2018-11-03T20:00Z', '2018-11-03T21:00Z', '2018-11-04T03:00Z'],
     ['America/Sao_Paulo', '2019-02-16T20:00Z', '2019-02-16T21:00Z', '2019-02-17T03:00Z'],
     ['Not/A_Zone', '2026-05-01T12:34Z', '2026-05-01T13:00Z', '2026-05-02T00:00Z'],
-  ])('makes a digest due in %s at %s', (zone, now, hourly, daily) => {
+  ])('makes digests due at the end of the hour and of the day (zone %s, now %s)', (zone, now, hourly, daily) => {
     expect(due('hourly', null, zone, now)).toEqual(['hourly', hourly]);
     expect(due('daily', null, zone, now)).toEqual(['daily', daily]);
   });
@@ -43,7 +43,7 @@ describe('quiet hours', () => {
     ['13:20-14:30', null, '2026-05-01T13:19Z', null],
     ['13:20-14:30', null, '2026-05-01T13:20Z', '2026-05-01T14:30Z'],
     ['13:00-14:30', 'Asia/Kathmandu', '2026-05-01T08:45Z', null],
-    // Nights of 23 and 25 hours' days.
+    // Nights in which the clocks are changed.
     ['22:00-07:00', 'Europe/Berlin', '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
     ['22:00-07:00', 'Europe/Berlin', '2026-10-24T21:00Z', '2026-10-25T06:00Z'],
     // They end at a time that is skipped, or that comes twice.
@@ -52,7 +52,7 @@ describe('quiet hours', () => {
     ['22:00-02:30', 'Europe/Berlin', '2026-10-25T01:10Z', '2026-10-25T01:30Z'],
     ['10:00-10:00', null, '2026-05-01T10:00Z', null],
     ['nonsense', null, '2026-05-01T10:00Z', null],
-  ])('ends quiet hours %s in %s at %s', (quiet, zone, now, end) => {
+  ])('finds the end of quiet hours %s (zone %s, now %s)', (quiet, zone, now, end) => {
     expect(quietUntil(quiet, zone, at(now))).toBe(end === null ? null : at(end));
   });
 

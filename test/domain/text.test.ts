@@ -6,7 +6,7 @@ import { NAUGHTY } from '../fuzz/naughty.ts';
 
 /** A name is text or code, whatever Discord's Markdown makes of what stands around it. */
 function expectHarmless(name: string): void {
-  // The marks around what is written from right to left show nothing.
+  // The isolates around right-to-left text are invisible.
   const shown = asName(name, 'nobody').replace(/[\u2068\u2069]/g, '');
   const isText = ([only, ...others]: Inline[]) => others.length === 0 && ['text', 'code'].includes(only!.type);
   const inside = (nodes: Inline[], type: string): Inline[] =>
@@ -25,7 +25,7 @@ it('shows every hostile name as text or code', () => {
   for (const name of NAUGHTY) expectHarmless(String(name));
 });
 
-it('shows whatever a name may be as text or code', () => {
+it('shows any name as text or code, whatever its characters', () => {
   const signs = fc.constantFrom(...Array.from('ab1 -.,!?()[]<>@#:/*_~|`$%&+\'"\\{}=^éß漢١'));
   fc.assert(fc.property(fc.string({ unit: signs, minLength: 1, maxLength: 20 }), expectHarmless), { numRuns: 2_000 });
 });
@@ -78,7 +78,7 @@ describe('text from the chain', () => {
     ['ｅｖｉｌ．ｃｏｍ', '`(name hidden: looks like a link)`'],
     ['e\u200bvil.c\u200bom', '`(name hidden: looks like a link)`'],
     ['@everyone', '`(name hidden: looks like a link)`'],
-    // Nothing is shown of what comes so late, and nothing looked at: there may be a megabyte of it.
+    // Text this far in is neither shown nor examined: there may be a megabyte of it.
     [`${'many words '.repeat(100)}https://evil.example`, '`many words many words many words…`'],
     ['\u200b\u2800', 'none'],
     ['', 'none'],
@@ -92,7 +92,7 @@ describe('text from the chain', () => {
     // Nothing in between begins a new letter.
     ['x\u0330\u0331\u0330\u200b\u034f\u0331\u0330', '`x\u0330\u0331\u0330`'],
     ['นี้', '`นี้`'],
-    // Isolated, so that it does not turn around what stands beside it.
+    // Isolated, so that it does not reorder what stands beside it.
     ['دولار', '\u2068`دولار`\u2069'],
     ['שקל 12', '\u2068`שקל 12`\u2069'],
     ['\u2067x\u2069دولار\u202e', '\u2068`xدولار`\u2069'],
