@@ -1,18 +1,18 @@
-import pino from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { startUpkeep } from '../../src/app/upkeep.ts';
-import { DAY, HOUR } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
-import { temporaryFile } from '../lifecycle/bot.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
+import { HARBOR, type Pipeline, startPipeline } from '../pipeline/harness.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 
-it('keeps transfers for 30 days and then forgets them', async () => {
-  const clock = createManualClock();
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+
+it('forgets transfers after 30 days', async () => {
+  const { store, clock } = pipeline;
   const now = clock.now();
-  const { store, close } = await openStore(temporaryFile());
-  onTestFinished(close);
   for (const [n, seenAt] of [
     [1, now - 30 * DAY - HOUR],
     [2, now - 30 * DAY + 2 * HOUR],
@@ -20,15 +20,18 @@ it('keeps transfers for 30 days and then forgets them', async () => {
     await post(store, [n], { now: seenAt });
     await send(store, {}, seenAt);
   }
-  const stop = startUpkeep(store, clock, pino({ level: 'silent' }), {
-    look: () => undefined,
-    since: (ms) => clock.now() - ms,
-    isMember: async () => true,
-    onBegun: async () => undefined,
-  });
-  onTestFinished(stop);
-  clock.advance(HOUR);
   const left = async (n: number) => (await store.history.transfers(GUILD, txHash(n), null, now, 9)).total;
-  await until('the first transfer is forgotten', async () => (await left(1)) === 0);
+  await pipeline.pass(HOUR, MINUTE);
+  await until('the older transfer is forgotten', async () => (await left(1)) === 0);
   expect(await left(2)).toBe(1);
+});
+
+it('forgets entries of the audit log after a year', async () => {
+  const { audit } = pipeline.store;
+  const now = pipeline.clock.now();
+  const entry = { guildId: HARBOR, userId: seed.ada, action: 'label.set', detail: {} };
+  for (const days of [366, 364]) await audit.record({ ...entry, at: now - days * DAY });
+  await pipeline.pass(HOUR, MINUTE);
+  await until('the older entry is forgotten', async () => (await audit.page(HARBOR, 0, 9)).total === 1);
+  expect((await audit.page(HARBOR, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
 });

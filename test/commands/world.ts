@@ -8,7 +8,7 @@ import { startGateway } from '../../src/discord/gateway.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import type { ProjectKeys } from '../../src/upstream/project-client.ts';
-import { type Restart, startPipeline } from '../pipeline/harness.ts';
+import { openPipeline, type Restart } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { createPeople } from './people.ts';
 
@@ -67,7 +67,7 @@ export async function startWorld(options: WorldOptions = {}) {
     // Any machine may be slow.
     notificationTimeoutMs: 60_000,
   };
-  const pipeline = await startPipeline({
+  const pipeline = await openPipeline({
     ...usual,
     log,
     connect,

@@ -1,25 +1,24 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createManualClock, type Fault, seed } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import type { SlotPolicy } from '../../src/delivery/request-window.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
+import {
+  ALERTS,
+  GENERAL,
+  HARBOR,
+  MESSAGES,
+  type Pipeline,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const MESSAGES = '/channels/:channel/messages';
 const CHANNELS = [ALERTS, WHALES, GENERAL];
 const AT_ONCE: SlotPolicy = { spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY };
 
 let pipeline: Pipeline;
-const start = async () => {
-  pipeline = await startPipeline();
-  onTestFinished(() => pipeline.close());
-};
-
 const posts = () => pipeline.discord.requests().filter(({ method }) => method === 'POST');
-const watchAll = async () => {
-  for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
-};
 
 describe('the breaker', () => {
   const faults: [string, Fault][] = [
@@ -30,7 +29,7 @@ describe('the breaker', () => {
   it.each(faults)(
     'pauses every channel after %s and probes after 1, 2, 4, 8, 15 and 15 minutes',
     async (_name, fault) => {
-      await start();
+      pipeline = await startPipeline();
       await pipeline.watch(TREASURY, ALERTS);
       const active = pipeline.discord.fault({ fault, path: MESSAGES });
       await pipeline.pay(1);
@@ -43,7 +42,7 @@ describe('the breaker', () => {
       const times = posts().map(({ at }) => Date.parse(at));
       const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
       expect(gaps).toEqual([1, 2, 4, 8, 15, 15]);
-      // No channel is blamed.
+      // No channel is parked for it.
       expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
       expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
 
@@ -69,10 +68,10 @@ describe('the breaker', () => {
   );
 });
 
-describe('the token', () => {
-  it('stops sending except for probes while Discord refuses the token, keeps receiving, and sends again once it is accepted', async () => {
-    await start();
-    await watchAll();
+describe('a token that Discord refuses', () => {
+  it('sends only probes while Discord refuses the token, keeps receiving, and sends again once it is accepted', async () => {
+    pipeline = await startPipeline();
+    for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
     await pipeline.pay(1);
     await pipeline.idle();
@@ -115,8 +114,8 @@ it('allows one probe when the gateway reports a change of the token, five minute
   expect(state().authorized).toBe(true);
 });
 
-describe('the limit of refused requests', () => {
-  it('opens the breaker after 500 refused requests in ten minutes, until the first of them is ten minutes old', () => {
+describe('the limit of invalid requests', () => {
+  it('opens the breaker after 500 invalid requests in ten minutes, until the first of them is ten minutes old', () => {
     const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const state = () => [rateLimit.state().breaker, rateLimit.take(AT_ONCE)];
@@ -129,7 +128,7 @@ describe('the limit of refused requests', () => {
   });
 
   it('uses few refusals for 600 closed channels of one server, and sends another server’s alerts meanwhile', async () => {
-    await start();
+    pipeline = await startPipeline();
     const channels = Array.from({ length: 600 }, (_, n) => {
       const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });
       pipeline.discord.act({ do: 'channel.forbid', channelId: id! });

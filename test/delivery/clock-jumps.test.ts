@@ -1,13 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
-import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
-
-const MESSAGES = '/channels/:channel/messages';
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { ALERTS, MESSAGES, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const JUMPS: [string, number[]][] = [
   ['forward', [HOUR]],
@@ -22,21 +17,20 @@ beforeEach(async () => {
   pipeline = await startPipeline();
   await pipeline.watch(TREASURY, ALERTS);
 });
-afterEach(() => pipeline.close());
 
 describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
-  /** Sets the clock, with half a minute before each time. */
-  async function turmoil(): Promise<void> {
-    for (const jump of jumps) {
+  /** Sets the clock, each time after half a minute. */
+  async function jump(): Promise<void> {
+    for (const ms of jumps) {
       await pipeline.pass(30 * SECOND);
-      pipeline.jump(jump);
+      pipeline.jump(ms);
     }
   }
 
   it('counts a repeated delivery once after a clock jump', async () => {
     const event = payment();
     await pipeline.receive(event, 20);
-    await turmoil();
+    await jump();
     await pipeline.receive(event, 20);
     await pipeline.pass(MINUTE);
     expect(pipeline.alerts(ALERTS)).toMatchObject([{ title: expect.not.stringMatching(/×\d/) }]);
@@ -45,7 +39,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
   it('at most doubles a channel’s wait after a clock jump', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     await pipeline.pay(1);
-    await turmoil();
+    await jump();
     fault.clear();
     await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1, 180);
     await pipeline.pay(2);
@@ -57,7 +51,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     await pipeline.watch(TREASURY, WHALES);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
     await pipeline.pay(1);
-    await turmoil();
+    await jump();
     fault.clear();
     await pipeline.turnUntil(
       '#alerts and #whales show 2 alerts together',
@@ -71,7 +65,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * MINUTE });
     const [before = 0, ...after] = jumps;
-    // Sent while the clock is wrong already, when it is set twice.
+    // If the clock is set twice, the message is sent in between, while it is wrong.
     if (after.length > 0) pipeline.jump(before);
     await pipeline.pay(1);
     await pipeline.pass(10 * MINUTE);
@@ -85,7 +79,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
   const copies = () => pipeline.alerts(ALERTS).map(({ title }) => Number(/×(\d+)/.exec(title)?.[1] ?? 1));
 
-  it('counts a retry as no second transfer and hides none after a clock jump', async () => {
+  it('counts neither a retry as a second transfer nor a second transfer as a retry after a clock jump', async () => {
     const [event, twice] = [payment(), payment({ value: '7000000' })];
     await pipeline.receive(event, 20);
     await pipeline.pass(5 * SECOND);
@@ -100,8 +94,8 @@ describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
   });
 });
 
-describe('the budget of requests', () => {
-  it('frees the budget of requests in time after the clock was set back', () => {
+describe('the rate limit', () => {
+  it('frees its slots in time after the clock was set back', () => {
     const clock = createManualClock();
     let wrong = 0;
     const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
@@ -120,7 +114,7 @@ describe('the budget of requests', () => {
     expect(send()).toBe(SECOND);
     clock.advance(2 * SECOND);
     expect(burst()).toBe(40);
-    // What was refused still counts.
+    // Invalid requests still count.
     rateLimit.answered('refused');
     expect(rateLimit.state().invalidRequests).toBe(500);
     clock.advance(9 * MINUTE);
@@ -130,7 +124,7 @@ describe('the budget of requests', () => {
   });
 });
 
-it('posts a digest at the next start that a clock a year ahead had postponed', async () => {
+it('posts a digest that a clock a year ahead had postponed at the next start', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'daily' });
   pipeline.jump(365 * DAY);
   await pipeline.pay(1);

@@ -10,7 +10,7 @@ const renderers: Renderers = {
   renderDigest: async () => ({ payload: {}, csv: null, used: 1 }),
 };
 
-it('makes a digest of a backlog, but none while an alert is searched for that cannot be posted', async () => {
+it('makes a digest of a backlog, except while it searches for an alert that Discord refuses', async () => {
   const alerts = [alertOf()];
   const store = { outbox: { due: async () => alerts } as unknown as Store['outbox'] } as Store;
   const due = { alerts, waiting: 99, oldest: 0, transactions: 99, reason: null };

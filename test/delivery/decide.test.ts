@@ -2,11 +2,9 @@ import { expect, it } from 'vitest';
 import { NO_SEARCH } from '../../src/delivery/bisect.ts';
 import { type AttemptedBatch, decide, type Situation } from '../../src/delivery/decide.ts';
 import type { ChannelHead } from '../../src/domain/channel.ts';
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import type { SendOutcome } from '../../src/domain/send-outcome.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const NOW = 1_700_000_000_000;
 
 const batchOf = (changed: Partial<AttemptedBatch> = {}): AttemptedBatch => ({
@@ -86,7 +84,7 @@ it('postpones a channel’s edits and not its alerts when an update is rate-limi
   });
 });
 
-it('ignores a rate limit that the library applied itself for all sending', () => {
+it('reports nothing about all sending when the library itself held the request back', () => {
   const local: SendOutcome = { status: 'rate-limited', global: false, local: true, retryAfterMs: 100 };
   expect(decide(local, batchOf(), situationOf()).sending).toBeNull();
 });
@@ -99,7 +97,7 @@ it('dead-letters a message that stays unsure for 72 hours', () => {
   expect(steps).toEqual([{ do: 'nothing' }, { do: 'dead-letter', reason: '72 hours: HTTP 503' }]);
 });
 
-it('waits for as long as the message is old, between 15 minutes and 6 hours, before a blind repeat', () => {
+it('waits for as long as a message is old, between 15 minutes and 6 hours, before it is repeated blindly', () => {
   const waits = [0, HOUR, DAY].map((age) => {
     const batch = batchOf({ blind: true, frozenAt: NOW - age, certain: false });
     const { channel } = decide({ status: 'unsure', reason: 'time-out' }, batch, situationOf());
@@ -108,9 +106,9 @@ it('waits for as long as the message is old, between 15 minutes and 6 hours, bef
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR]);
 });
 
-it('blames no channel for a fault that concerns all sending', () => {
-  for (const status of ['breaker', 'unauthorized'] as const) {
-    const outcome: SendOutcome = status === 'breaker' ? { status, reason: 'HTTP 403' } : { status };
+it('does not postpone a channel for a fault that concerns all sending', () => {
+  const outcomes: SendOutcome[] = [{ status: 'breaker', reason: 'HTTP 403' }, { status: 'unauthorized' }];
+  for (const outcome of outcomes) {
     expect(decide(outcome, batchOf(), situationOf()).channel).toEqual({ do: 'nothing' });
   }
 });

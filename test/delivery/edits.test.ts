@@ -1,32 +1,38 @@
 import { request } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { alertsOf } from '../../src/delivery/compose.ts';
 import { renderAlerts } from '../../src/discord/render.ts';
 import type { Alert } from '../../src/domain/alert.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { shownIn } from '../discord/shown.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const MESSAGES = '/channels/:channel/messages';
-const REFUSED = { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' } as const;
-const ROLE = '1100000000000000102';
+import {
+  ALERTS,
+  ALICE,
+  HARBOR,
+  MESSAGES,
+  OTHER_BLOCK,
+  type Pipeline,
+  payment,
+  REFUSED,
+  ROLE,
+  startPipeline,
+  TREASURY,
+} from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
 });
-afterEach(() => pipeline.close());
 
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
 const titles = () => pipeline.alerts(ALERTS).map(({ title }) => title);
 const changes = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 const event = payment({ value: '7000000' });
+/** Receives `event`, or one that differs from it. */
 const again = (change: object = {}) => pipeline.receive({ ...event, ...change });
 
-/** Receives `event` and this many others for a digest at the end of the hour, in three seconds. */
+/** Receives `event` and this many others for a digest that is due in three seconds. */
 async function gather(others: number, mention: string | null = null): Promise<void> {
   await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention });
   await pipeline.pass(HOUR - 3 * SECOND, HOUR);
@@ -50,8 +56,8 @@ async function rows(): Promise<string[][]> {
     .map((row) => row.split(','));
 }
 
-describe('another equal transfer of a digest', () => {
-  it('counts another equal transfer in the digest that has the first one, without mentioning anybody again', async () => {
+describe('an equal transfer of one in a digest', () => {
+  it('counts an equal transfer in the digest that has the first one, without mentioning anybody again', async () => {
     await digest(2, ROLE);
     await again();
     await pipeline.turnUntilSettled();
@@ -60,7 +66,7 @@ describe('another equal transfer of a digest', () => {
     expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
   });
 
-  it('counts another equal transfer in a digest’s file, which replaces the old one', async () => {
+  it('counts an equal transfer in a digest’s file, which replaces the old one', async () => {
     await digest(600);
     const order = (await rows()).map((row) => row[1]);
     await again();
@@ -71,20 +77,20 @@ describe('another equal transfer of a digest', () => {
     expect((await rows()).map((row) => row[1])).toEqual(order);
     // Another block changes nothing but the file.
     pipeline.clock.advance(MINUTE);
-    await again({ blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+    await again(OTHER_BLOCK);
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
   });
 
-  it('counts an equal transfer that arrives before its digest was posted once it is', async () => {
+  it('counts an equal transfer that arrives before its digest is posted', async () => {
     await gather(2);
-    const away = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
+    const outage = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
     await pipeline.pass(4 * SECOND);
     await again();
     await pipeline.routed();
     await pipeline.restart();
-    away.clear();
+    outage.clear();
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
   });
@@ -94,13 +100,13 @@ describe('another equal transfer of a digest', () => {
     ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
   ] as const)('counts several equal transfers in one edit despite %s and a restart', async (_, fault) => {
     await digest();
-    const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
+    const active = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     for (let n = 0; n < 5; n++) {
       await again();
       await pipeline.idle();
     }
     await pipeline.restart();
-    met.clear();
+    active.clear();
     const before = changes();
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 8 transfers']);
@@ -116,7 +122,7 @@ describe('another equal transfer of a digest', () => {
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
-  it('dead-letters an edit that Discord refuses; its replay and the next equal transfer are counted', async () => {
+  it('dead-letters an edit that Discord refuses, and makes up for it at a replay or the next equal transfer', async () => {
     await digest();
     const letters = () => pipeline.store.deadLetters.list(10);
     const refuse = async () => {
@@ -151,7 +157,7 @@ describe('another equal transfer of a digest', () => {
     expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, kind: 'change' }]);
   });
 
-  it('edits no digest to a smaller count after some of its transfers were forgotten', async () => {
+  it('never edits a digest to a smaller count after some of its transfers were forgotten', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.pass(HOUR - 3 * SECOND, HOUR);
     for (let n = 0; n < 2; n++) await pipeline.receive(payment());
@@ -165,14 +171,14 @@ describe('another equal transfer of a digest', () => {
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
     await pipeline.forget(pipeline.clock.now() - between);
     const before = changes();
-    await again({ blockHash: `0x${'c'.repeat(64)}` });
+    await again(OTHER_BLOCK);
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
     expect(changes()).toBe(before);
   });
 });
 
-it('returns no alerts of a message if some of them were forgotten, or all', async () => {
+it('returns the alerts of a message only if none of them was forgotten', async () => {
   const kept = { id: 7 } as Alert;
   const alerts = async (ids: number[]) => ids.flatMap((id) => (id === kept.id ? [kept] : []));
   const of = (ids: number[]) =>
@@ -185,7 +191,7 @@ it('returns no alerts of a message if some of them were forgotten, or all', asyn
   expect(await of([])).toBeNull();
 });
 
-describe('another equal transfer of a single alert', () => {
+describe('an equal transfer of one in a single alert', () => {
   beforeEach(() => pipeline.watch(TREASURY, ALERTS));
   const refuse = (times: number) => pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times });
 
@@ -255,10 +261,10 @@ describe('an edit of a sent message', () => {
     await pipeline.watch(TREASURY, ALERTS);
     await again();
     await pipeline.turnUntilSettled();
-    const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
+    const active = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await again();
     await pipeline.turnUntil('1 change is requested', () => changes() === 1);
-    met.clear();
+    active.clear();
     const now = pipeline.clock.now();
     await pipeline.receive(payment());
     await pipeline.turnUntil('#alerts has 2 messages', () => messages().length === 2);
@@ -269,7 +275,6 @@ describe('an edit of a sent message', () => {
   });
 
   it('makes an edit that is requested while another one is in flight after it', async () => {
-    await pipeline.close();
     const held = Promise.withResolvers<void>();
     pipeline = await startPipeline({
       sender: (real) => ({
@@ -285,7 +290,7 @@ describe('an edit of a sent message', () => {
     await again();
     await pipeline.turnUntilSettled();
     await again();
-    await expect.poll(() => titles()[0], { timeout: 60_000, message: 'the first edit' }).toContain('×2');
+    await until('the first edit is made', () => titles()[0]!.includes('×2'));
     await again();
     await pipeline.routed();
     held.resolve();
@@ -294,7 +299,6 @@ describe('an edit of a sent message', () => {
   });
 
   it('dead-letters an edit that does not fit into its message', async () => {
-    await pipeline.close();
     const settings = { explorerUrl: undefined, nativeSymbol: undefined };
     pipeline = await startPipeline({
       renderers: {

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
-import { ALERTS, GENERAL, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { ALERTS, GENERAL, MESSAGES, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
-const MESSAGES = '/channels/:channel/messages';
 const CHANNELS = [ALERTS, WHALES, GENERAL];
 
 let pipeline: Pipeline;
@@ -10,7 +9,6 @@ beforeEach(async () => {
   pipeline = await startPipeline();
   for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
 });
-afterEach(() => pipeline.close());
 
 /** Faults of one request or one channel. */
 const LOCAL: [string, Fault][] = [

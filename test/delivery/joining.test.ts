@@ -1,23 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { relabel } from '../../src/delivery/relabel.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { plain, shownIn, textOf } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
   GENERAL,
   HARBOR,
+  MESSAGES,
   type Pipeline,
   payment,
+  REFUSED,
+  ROLE,
   startPipeline,
   TREASURY,
   WHALES,
 } from '../pipeline/harness.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const MESSAGES = '/channels/:channel/messages';
 const AMOUNTS = /\b(\d+) `USDC`/g;
-const ROLE = '1100000000000000102';
 const STRANGER = `0x${'9'.repeat(40)}` as const;
 
 let pipeline: Pipeline;
@@ -25,7 +25,6 @@ beforeEach(async () => {
   pipeline = await startPipeline();
   await pipeline.watch(TREASURY, ALERTS);
 });
-afterEach(() => pipeline.close());
 
 let serial = 0;
 const hash = () => `0x${`${++serial}`.padStart(64, 'e')}`;
@@ -34,7 +33,7 @@ const send = async (txHash: string, units: number) => {
   await receive(txHash, units);
   await pipeline.idle();
 };
-/** Each message by its transactions, each of these as the amounts that it shows: several are listed below their sum. */
+/** The amounts that each message shows, by transaction. Where several are listed below their sum, the sum is left out. */
 const posted = () =>
   pipeline.discord.messages(ALERTS).map(({ message }) =>
     shownIn(message).map(({ text }) => {
@@ -69,7 +68,7 @@ describe('alerts of one transaction', () => {
   it('retries alerts that join a message as rarely as others while it cannot be edited', async () => {
     const tx = hash();
     await send(tx, 1);
-    const away = pipeline.discord.fault({
+    const outage = pipeline.discord.fault({
       fault: { kind: 'error', status: 503 },
       method: 'PATCH',
       path: '/channels/**',
@@ -78,19 +77,19 @@ describe('alerts of one transaction', () => {
     await pipeline.pass(MINUTE);
     expect(edits()).toBeGreaterThan(3);
     expect(edits()).toBeLessThan(9);
-    away.clear();
+    outage.clear();
     await pipeline.turnUntilSettled();
     expect(posted()).toEqual([[[1, 2]]]);
   });
 
-  it('keeps what is counted in a message while alerts wait to join it', async () => {
+  it('keeps the count of equal transfers in a message while alerts wait to join it', async () => {
     const others = [WHALES, GENERAL];
     for (const channel of others) await pipeline.watch(TREASURY, channel);
     const tx = hash();
     const event = payment({ txHash: tx, value: '1000000' });
     await pipeline.receive(event);
     await pipeline.idle();
-    // One channel after the other gets its edit: in some it still waits for its slot.
+    // Channels get their edits one after the other: some still wait for a slot.
     await pipeline.receive(event);
     await pipeline.idle();
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: SECOND }, method: 'PATCH', times: 3 });
@@ -116,7 +115,7 @@ describe('alerts of one transaction', () => {
     expect(await pipeline.settled()).toBe(true);
   });
 
-  it('appends later alerts to their transaction’s message although another transaction’s alert waits before them', async () => {
+  it('appends later alerts to their transaction’s message although another transaction’s alert waits ahead of them', async () => {
     const tx = hash();
     await send(tx, 1);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
@@ -128,7 +127,7 @@ describe('alerts of one transaction', () => {
     expect(posted()).toEqual([[[1, 4]], [[2]], [[3]]]);
   });
 
-  it('appends later alerts to their message although earlier ones do not fit into theirs', async () => {
+  it('appends later alerts to their message although earlier ones cannot join theirs', async () => {
     await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
     const [pinging, plain] = [hash(), hash()];
     const quiet = { from: STRANGER };
@@ -137,7 +136,7 @@ describe('alerts of one transaction', () => {
     await pipeline.idle();
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await send(hash(), 3);
-    // Discord notifies people who are mentioned only by a new message.
+    // Discord notifies mentioned people of a new message only, so an alert with a mention cannot join one.
     await receive(pinging, 4);
     await pipeline.pay(5, { txHash: plain, ...quiet });
     await pipeline.routed();
@@ -145,7 +144,7 @@ describe('alerts of one transaction', () => {
     expect(posted()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
   });
 
-  it('posts alerts of a transaction that arrive ten minutes later in their own message', async () => {
+  it('posts alerts of a transaction that arrive ten minutes later in a message of their own', async () => {
     const tx = hash();
     await send(tx, 1);
     await pipeline.pass(10 * MINUTE);
@@ -153,7 +152,7 @@ describe('alerts of one transaction', () => {
     expect(posted()).toEqual([[[1]], [[2]]]);
   });
 
-  it('posts alerts that mention a role in their own message', async () => {
+  it('posts alerts that mention a role in a message of their own', async () => {
     await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
     const tx = hash();
     await send(tx, 1);
@@ -179,7 +178,7 @@ describe('alerts of one transaction', () => {
     expect(pipeline.alerts(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
   });
 
-  it('posts alerts that do not fit into their message in their own one, and nothing twice', async () => {
+  it('posts alerts that do not fit into their message in a further one, and nothing twice', async () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await sendForty();
     expect(posted().length).toBeGreaterThan(1);
@@ -193,7 +192,7 @@ describe('alerts of one transaction', () => {
   });
 
   it.each([
-    ['an answer that is lost', { kind: 'lost' }],
+    ['a lost response', { kind: 'lost' }],
     ['500', { kind: 'error', status: 500 }],
     ['a connection that breaks', { kind: 'reset' }],
     ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
@@ -210,10 +209,10 @@ describe('alerts of one transaction', () => {
   });
 
   it.each([
-    ['refused', { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' }],
+    ['refused', REFUSED],
     ['held back for minutes', { kind: 'rate-limit', retryAfterMs: 20 * MINUTE }],
     ['too late: the message was deleted', { kind: 'error', status: 404, code: 10008, message: 'Unknown Message' }],
-  ] as const)('posts joining alerts in their own message when the edit is %s', async (_, fault) => {
+  ] as const)('posts joining alerts in a message of their own when the edit is %s', async (_, fault) => {
     const tx = hash();
     await send(tx, 1);
     pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
@@ -237,13 +236,13 @@ describe('a new label', () => {
     await pipeline.receive(payment({ from: STRANGER, txHash: hash() }));
     await pipeline.idle();
     await label();
-    // Asked for twice at once, a message is changed once.
+    // A message is edited once, although two requests ask for it.
     const others = [`0x${'8'.repeat(40)}`, ALICE] as const;
-    const ask = () => relabel(pipeline.store, HARBOR, others, pipeline.clock.now());
-    const { channels, ...done } = await ask();
+    const request = () => relabel(pipeline.store, HARBOR, others, pipeline.clock.now());
+    const { channels, ...done } = await request();
     expect(done).toEqual({ messages: 2, isAll: true });
     expect(channels.toSorted()).toEqual([ALERTS, WHALES].sort());
-    expect((await ask()).channels).toEqual(channels);
+    expect((await request()).channels).toEqual(channels);
     const elsewhere = await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now());
     expect(elsewhere).toEqual({ messages: 0, isAll: true, channels: [] });
     const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
@@ -269,7 +268,7 @@ describe('a new label', () => {
     expect(names(ALERTS)).toEqual([true]);
   });
 
-  it('leaves half of the requests to new alerts while a new label is shown', async () => {
+  it('leaves half of the requests to new alerts while messages are edited for a new label', async () => {
     const { discord, clock } = pipeline;
     const channels = Array.from({ length: 60 }, (_, n) => {
       return discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
@@ -281,10 +280,10 @@ describe('a new label', () => {
     }
     await pipeline.pass(SECOND);
     await label();
-    const labelled = clock.now();
-    pipeline.deliverer.wake((await relabel(pipeline.store, HARBOR, [ALICE], labelled)).channels);
+    const labeledAt = clock.now();
+    pipeline.deliverer.wake((await relabel(pipeline.store, HARBOR, [ALICE], labeledAt)).channels);
     await pipeline.pass(SECOND / 2, 10);
-    // One in 50 ms, also where a channel has several.
+    // One edit every 50 ms, even if a channel has several.
     expect(edits()).toBeGreaterThanOrEqual(8);
     expect(edits()).toBeLessThanOrEqual(11);
     for (const channel of channels.slice(0, 10)) await pipeline.watch(STRANGER, channel);
@@ -293,10 +292,10 @@ describe('a new label', () => {
     expect(channels.filter((channel) => pipeline.alerts(channel).length === 3)).toEqual(channels.slice(0, 10));
     await pipeline.turnUntilSettled();
     expect(edits()).toBe(122);
-    expect(clock.now() - labelled).toBeLessThan(9 * SECOND);
+    expect(clock.now() - labeledAt).toBeLessThan(9 * SECOND);
   });
 
-  it('shows a new label after new alerts, and also after a restart', async () => {
+  it('posts new alerts before it edits messages for a new label, also after a restart', async () => {
     for (let n = 1; n <= 5; n++) await send(hash(), n);
     await label();
     await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
@@ -312,7 +311,7 @@ describe('a new label', () => {
   });
 });
 
-describe('a role', () => {
+describe('the mention of a role', () => {
   it('mentions a role for amounts from its threshold on, once per cool-down, across restarts', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
     const mentions = () => mentionsIn(WHALES).map((mention) => mention !== '');
@@ -329,13 +328,7 @@ describe('a role', () => {
 
   it('mentions a role in the message that replaces a refused one', async () => {
     await pipeline.watch(ALICE, WHALES, { mention: ROLE });
-    pipeline.discord.fault({
-      fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
-      channelId: WHALES,
-      method: 'POST',
-      path: MESSAGES,
-      times: 1,
-    });
+    pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
     for (const n of [1, 2]) await receive(hash(), n);
     await pipeline.routed();
@@ -369,6 +362,6 @@ it('reads alerts that join a message again if another equal transfer was counted
   }
   const join = await claimed();
   expect(await join()).toEqual(expect.any(Number));
-  // What joined is under way: it joins nothing else.
+  // Alerts that join a message cannot join another one.
   expect(await join()).toBeNull();
 });

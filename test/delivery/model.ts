@@ -4,14 +4,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
+import { HOUR, SECOND } from '../../src/domain/clock.ts';
 import {
   ALERTS,
   GENERAL,
   HARBOR,
+  OTHER_BLOCK,
+  openPipeline,
   type Pipeline,
   type PipelineOptions,
   payment,
-  startPipeline,
   WHALES,
 } from '../pipeline/harness.ts';
 
@@ -34,8 +36,6 @@ function render(alerts: Alert[], reference: string) {
 }
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 const RESTART_MS = 6 * SECOND;
 
 /** What every webhook that knows of a transfer sends: the fields in which their bodies differ. */
@@ -55,8 +55,8 @@ const FAULTS: Fault[] = [
   { kind: 'rate-limit', retryAfterMs: 3_000 },
 ];
 
-/** How the 200 of a transfer's bodies fared: read, lost on its way, never written for the last of them, or both. */
-const answers = fc.constantFrom('read', 'read', 'lost', 'unwritten', 'lost, then unwritten');
+/** What became of the 200 to a transfer's bodies: read, lost on its way, never written for the last of them, or both. */
+const responses = fc.constantFrom('read', 'read', 'lost', 'unwritten', 'lost, then unwritten');
 
 const transfers = fc.array(
   fc.record({
@@ -68,11 +68,11 @@ const transfers = fc.array(
         delay: fc.nat(60),
         gap: fc.nat(9),
         patience: fc.nat(3),
-        answer: answers,
+        response: responses,
       }),
       { minLength: 1, maxLength: 4, selector: ({ watcher }) => watcher },
     ),
-    /** Everything again, much later: ten-minute steps, up to a day. */
+    /** The sender scans the chain again, up to a day later; in steps of ten minutes. */
     rescans: fc.uniqueArray(fc.record({ step: fc.integer({ min: 1, max: 144 }), moved: fc.boolean() }), {
       maxLength: 2,
       selector: ({ step }) => step,
@@ -126,19 +126,19 @@ function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: stri
       tokenAddress,
       value: String((index + 1) * 1_000_000),
     });
-    for (const { watcher, delay, gap, patience, answer } of watchers) {
+    for (const { watcher, delay, gap, patience, response } of watchers) {
       const body = { ...base, ...WATCHERS[watcher] };
       const first = delay * SECOND;
       for (let copy = 0; copy < copies; copy++) {
         const at = first + copy * gap * SECOND;
-        const unwritten = answer.endsWith('unwritten') && copy === copies - 1;
+        const unwritten = response.endsWith('unwritten') && copy === copies - 1;
         posts.push({ at, body, answered: unwritten ? null : 20 });
-        if (answer.startsWith('lost') || unwritten) {
+        if (response.startsWith('lost') || unwritten) {
           posts.push({ at: at + (15 + patience) * SECOND, body, answered: 20 });
         }
       }
       for (const { step, moved } of rescans) {
-        const again = moved ? { ...body, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777 } : body;
+        const again = moved ? { ...body, ...OTHER_BLOCK } : body;
         for (let copy = 0; copy < copies; copy++) {
           posts.push({ at: (step * 600 + delay) * SECOND + copy * gap * SECOND, body: again, answered: 20 });
         }
@@ -152,19 +152,19 @@ function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: stri
 const isDoubtful = ({ copies, watchers }: Scenario['transfers'][number]) =>
   watchers.every(({ gap }) => (copies - 1) * gap >= 13);
 
-/** The lines that each channel must show, as `<amount> ×<copies>`; of what is doubtful just as many as are `shown`. */
+/** The alerts that each channel must show, as `<amount> ×<copies>`; of doubtful copies one may be missing in `shown`. */
 function expected({ transfers, subscriptions }: Scenario, shown: Record<string, string[]>): Record<string, string[]> {
   return Object.fromEntries(
     CHANNELS.map((channelId, channel) => {
       const watched = new Set(subscriptions.flatMap(([c, address]) => (c === channel ? [address] : [])));
-      const lines = transfers.flatMap(({ parties, copies }, index) => {
+      const alerts = transfers.flatMap(({ parties, copies }, index) => {
         const [from, to] = parties;
         const isShown = from !== to && parties.some((party) => watched.has(party));
         if (!isShown) return [];
         const fewer = isDoubtful(transfers[index]!) && shown[channelId]!.includes(`${index + 1} ×${copies - 1}`);
         return [`${index + 1} ×${fewer ? copies - 1 : copies}`];
       });
-      return [channelId, lines];
+      return [channelId, alerts];
     }),
   );
 }
@@ -178,7 +178,7 @@ function shown(pipeline: Pipeline, txHash: string): Record<string, string[]> {
   );
 }
 
-/** Each digest's only file lists what its message counts. */
+/** Expects that each digest's only file lists what its message counts. */
 async function expectFiles(pipeline: Pipeline, txHash: string): Promise<void> {
   for (const { message } of CHANNELS.flatMap((channelId) => pipeline.discord.messages(channelId))) {
     const [file, ...others] = message.attachments;
@@ -193,12 +193,12 @@ async function expectFiles(pipeline: Pipeline, txHash: string): Promise<void> {
 export function modelTest({ numRuns, ...options }: Pick<PipelineOptions, 'openStore'> & { numRuns: number }): void {
   let pipeline: Pipeline;
   beforeAll(async () => {
-    // Every transfer has an embed of its own, which is easier to count than a transaction that is shown as one story.
-    pipeline = await startPipeline({
+    // Every transfer has an embed of its own, which is easier to count than one for a whole transaction.
+    pipeline = await openPipeline({
       ...options,
       renderers: {
         render,
-        // With a file of the same lines.
+        /** Adds a file with the same titles. */
         renderDigest(alerts, reference) {
           const { payload, used } = render(alerts, reference);
           return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../src/domain/clock.ts';
 import {
   ALERTS,
   GENERAL,
   HARBOR,
+  MESSAGES,
   type Pipeline,
   payment,
   startPipeline,
@@ -10,14 +12,11 @@ import {
   WHALES,
 } from '../pipeline/harness.ts';
 
-const MINUTE = 60_000;
-
 let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
 });
-afterEach(() => pipeline.close());
 
 const notices = (channel: string) => pipeline.alerts(channel).filter(({ title }) => title.includes('can’t post'));
 const close = (channelId: string) => pipeline.discord.act({ do: 'channel.forbid', channelId });
@@ -89,13 +88,8 @@ describe('a channel that is closed to the bot', () => {
 
   it('posts a notice once despite a lost response', async () => {
     close(ALERTS);
-    pipeline.discord.fault({
-      fault: { kind: 'lost' },
-      channelId: WHALES,
-      method: 'POST',
-      path: '/channels/:channel/messages',
-      times: 3,
-    });
+    const fault = { kind: 'lost' } as const;
+    pipeline.discord.fault({ fault, channelId: WHALES, method: 'POST', path: MESSAGES, times: 3 });
     await send();
     await pipeline.restart();
     await pipeline.pass(5 * MINUTE);

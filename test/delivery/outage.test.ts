@@ -1,10 +1,10 @@
 import { request } from 'undici';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, type Pipeline, payment, startPipeline } from '../pipeline/harness.ts';
 
-const MINUTE = 60_000;
 const HOURS = 6;
 const STEP = 10 * MINUTE;
 const STEPS = (HOURS * 60 * MINUTE) / STEP;
@@ -14,19 +14,15 @@ const SHARES = [...Array<number>(10).fill(1_250), ...Array<number>(30).fill(246)
 const ALERTS_IN_ALL = 20_000;
 
 let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
-afterEach(() => pipeline.close());
 
-interface Room {
+interface Channel {
   id: string;
   address: AddressText;
   alerts: number;
 }
 
-async function openChannels(): Promise<Room[]> {
-  const channels: Room[] = [];
+async function openChannels(): Promise<Channel[]> {
+  const channels: Channel[] = [];
   for (const [n, alerts] of SHARES.entries()) {
     const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `outage-${n}` });
     const address = `0x${(n + 128).toString(16).repeat(20)}` as AddressText;
@@ -37,13 +33,13 @@ async function openChannels(): Promise<Room[]> {
 }
 
 /** The event of a channel's `n`-th alert, one of every ten outgoing; its amount in USDC is n + 1. */
-function eventOf({ address }: Room, n: number): Buffer {
+function eventOf({ address }: Channel, n: number): Record<string, unknown> {
   const parties = n % 10 === 1 ? { from: address, to: ALICE, direction: 'outgoing' } : { from: ALICE, to: address };
-  return Buffer.from(JSON.stringify(payment({ ...parties, value: `${n + 1}000000` })));
+  return payment({ ...parties, value: `${n + 1}000000` });
 }
 
 /** The transactions that a channel shows: those of single alerts, of rows in attached files, and the digests' counts. */
-async function shown({ id }: Room): Promise<{ counted: number; hashes: string[]; files: number }> {
+async function shown({ id }: Channel): Promise<{ counted: number; hashes: string[]; files: number }> {
   let counted = 0;
   const hashes: string[] = [];
   let files = 0;
@@ -63,15 +59,17 @@ async function shown({ id }: Room): Promise<{ counted: number; hashes: string[];
 }
 
 it('counts every one of 20,000 alerts over 50 channels after six hours without Discord', async () => {
+  pipeline = await startPipeline();
   const channels = await openChannels();
   expect(SHARES.reduce((sum, alerts) => sum + alerts)).toBe(ALERTS_IN_ALL);
   const outage = pipeline.discord.fault({ fault: { kind: 'error', status: 503 } });
   for (let step = 0; step < STEPS; step++) {
-    const rows = channels.flatMap((channel) => {
+    const events = channels.flatMap((channel) => {
       const until = (steps: number) => Math.floor((channel.alerts * steps) / STEPS);
       return Array.from({ length: until(step + 1) - until(step) }, (_, n) => eventOf(channel, until(step) + n));
     });
-    await pipeline.store.inbox.append(rows.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body })));
+    await pipeline.storeTogether(events);
+    // Wakes the router.
     await pipeline.receive('not an event');
     await pipeline.pass(STEP, STEP);
   }
@@ -84,11 +82,11 @@ it('counts every one of 20,000 alerts over 50 channels after six hours without D
     const { counted, hashes, files } = await shown(channel);
     expect([channel.id, counted]).toEqual([channel.id, channel.alerts]);
     expect(new Set(hashes).size).toBe(hashes.length);
-    // With more than 500 alerts everything is in the file; with at most 50 everything is a single alert, or counted.
+    // More than 500 alerts are all in the file. Fewer are single alerts, or counted in a digest without one.
     if (channel.alerts > 500) expect([files, hashes.length]).toEqual([1, channel.alerts]);
     else expect(files).toBe(0);
   }
   expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, unreachable: 0 } });
-  // A burst after an outage takes few requests: a message that was in flight, a digest, and searches.
+  // The backlog takes few requests: for each channel a message that was in flight, a digest, and searches.
   expect(pipeline.discord.requests(before).length).toBeLessThan(channels.length * 5);
 }, 300_000);

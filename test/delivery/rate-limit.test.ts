@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import type { SlotPolicy } from '../../src/delivery/request-window.ts';
+import { SECOND } from '../../src/domain/clock.ts';
 
-const SECOND = 1_000;
 const AT_ONCE: SlotPolicy = { spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY };
 
 describe('the rate limit', () => {
@@ -11,7 +11,7 @@ describe('the rate limit', () => {
    * Sends whenever it may. The n-th request travels for `takes(n)` milliseconds, and so does its response. Returns when
    * the requests were sent, and when they arrived.
    */
-  function greedy(policy: SlotPolicy, takes: (n: number) => number, seconds = 10, step = 7) {
+  function sendGreedily(policy: SlotPolicy, takes: (n: number) => number, seconds = 10, step = 7) {
     const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const sent: number[] = [];
@@ -32,7 +32,7 @@ describe('the rate limit', () => {
     Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
 
   it('allows 40 requests at once and in any second', () => {
-    const { sent } = greedy(AT_ONCE, () => 3);
+    const { sent } = sendGreedily(AT_ONCE, () => 3);
     expect(sent.filter((at) => at === sent[0])).toHaveLength(40);
     expect(most(sent, SECOND)).toBe(40);
     expect(sent.length).toBeGreaterThan(390);
@@ -44,19 +44,19 @@ describe('the rate limit', () => {
     ['are sometimes slow', (n: number) => (n % 40 < 25 ? 200 : 0)],
     ['differ in how slow they are', (n: number) => (n % 3) * 100],
   ])('lets at most 50 requests arrive at Discord in any second when they %s', (_name, takes) => {
-    const { sent, arrived } = greedy(AT_ONCE, takes);
+    const { sent, arrived } = sendGreedily(AT_ONCE, takes);
     expect(most(arrived, SECOND)).toBeLessThanOrEqual(50);
     expect(sent.length).toBeGreaterThan(380);
   });
 
-  it('keeps the time between requests that their policy asks for', () => {
-    const { sent } = greedy({ ...AT_ONCE, spacingMs: 25 }, () => 3, 2, 5);
+  it('keeps the spacing between requests that their policy asks for', () => {
+    const { sent } = sendGreedily({ ...AT_ONCE, spacingMs: 25 }, () => 3, 2, 5);
     expect(sent).toHaveLength(80);
     expect(most(sent, 25)).toBe(1);
   });
 
   it('leaves the slots free that a policy reserves for others', () => {
-    const { sent } = greedy({ ...AT_ONCE, reservedSlots: 20 }, () => 3);
+    const { sent } = sendGreedily({ ...AT_ONCE, reservedSlots: 20 }, () => 3);
     expect(most(sent, SECOND)).toBe(20);
     expect(sent.length).toBeGreaterThan(195);
   });

@@ -1,11 +1,11 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { startPipeline } from '../pipeline/harness.ts';
 
-it('rescans once per second while the store fails, however often it was asked to', async () => {
+it('rescans again only once per second while the store fails, however often it was asked to', async () => {
   let rescans = 0;
   let isLocked = true;
-  const { clock, deliverer, store, close } = await startPipeline({
+  const { clock, deliverer, store } = await startPipeline({
     store: ({ outbox, ...others }) => ({
       ...others,
       outbox: {
@@ -18,22 +18,21 @@ it('rescans once per second while the store fails, however often it was asked to
       },
     }),
   });
-  onTestFinished(close);
-  // Also at the same time.
+  rescans = 0;
   await Promise.all([deliverer.rescan(), deliverer.rescan()]);
   await deliverer.rescan();
-  expect(rescans).toBe(4);
+  expect(rescans).toBe(3);
 
   const second = async () => {
     clock.advance(1_000);
-    // What it asked for before comes first.
+    // The store answers in order: then the rescan that the second began has its result.
     await store.outbox.endLongHolds(clock.now());
     await new Promise((resolve) => setImmediate(resolve));
   };
   await second();
-  expect(rescans).toBe(5);
+  expect(rescans).toBe(4);
   isLocked = false;
   await second();
   await second();
-  expect(rescans).toBe(6);
+  expect(rescans).toBe(5);
 });

@@ -1,16 +1,10 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { backoff } from '../../src/delivery/rate-limit.ts';
+import { SECOND } from '../../src/domain/clock.ts';
 import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { ALERTS, GENERAL, HARBOR, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
-const SECOND = 1_000;
 const CHANNELS = [ALERTS, WHALES, GENERAL];
-
-let pipeline: Pipeline;
-const start = async (sender: (real: Sender) => Sender) => {
-  pipeline = await startPipeline({ sender });
-  onTestFinished(() => pipeline.close());
-};
 
 it('pauses before the next attempt with full jitter up to 1 s, doubling to a minute', () => {
   const waits = (random: number) => [1, 2, 3, 6, 7, 8, 1_000].map((attempt) => backoff(attempt, () => random));
@@ -41,7 +35,7 @@ const limited = (global: boolean): SendOutcome => ({
 
 it('waits for a channel’s Retry-After whatever else happens there, while other channels continue', async () => {
   const { asked, sender } = scripted(limited(false));
-  await start(sender);
+  const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.idle();
@@ -61,7 +55,7 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
 
 it('waits for the Retry-After of a 503', async () => {
   const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
-  await start(sender);
+  const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
@@ -75,7 +69,7 @@ it.each([
   ['a proxy before Discord', { status: 'breaker', reason: 'HTTP 429', retryAfterMs: 90 * SECOND } as const],
 ])('waits in every channel for a global Retry-After from %s', async (_name, outcome) => {
   const { asked, sender } = scripted(outcome);
-  await start(sender);
+  const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.idle();

@@ -1,18 +1,27 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import {
+  ALERTS,
+  ALICE,
+  HARBOR,
+  MESSAGES,
+  type Pipeline,
+  ROLE,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+/** The clock begins at midnight UTC, 01:00 in Berlin. */
+const MIDNIGHT = Date.UTC(2026, 0, 1);
+const STRANGER = `0x${'9'.repeat(40)}` as const;
+const OTHERS = `0x${'8'.repeat(40)}`;
 
 let pipeline: Pipeline;
-// The clock begins at midnight UTC, 01:00 in Berlin.
 beforeEach(async () => {
   pipeline = await startPipeline();
   await pipeline.store.guilds.changeSettings(HARBOR, { timezone: 'Europe/Berlin' });
 });
-afterEach(() => pipeline.close());
 
 const send = async (units = 5, change: object = {}) => {
   await pipeline.pay(units, change);
@@ -23,8 +32,8 @@ const titles = () =>
   pipeline
     .alerts(ALERTS)
     .map(({ title }) => /Digest · [\d,]+ transfers?/.exec(title)?.[0] ?? /(?:[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1]);
-const started = () => Date.UTC(2026, 0, 1);
-const until = (ms: number, step = MINUTE) => pipeline.pass(started() + ms - pipeline.clock.now(), step);
+/** Lets time pass until this many milliseconds after midnight. */
+const until = (ms: number, step = MINUTE) => pipeline.pass(MIDNIGHT + ms - pipeline.clock.now(), step);
 
 describe('a subscription with a digest', () => {
   it('posts an hourly digest at the end of the hour, also after a restart', async () => {
@@ -50,59 +59,57 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['Digest · 2 transfers']);
   });
 
-  it('posts alerts at once beside a digest in their channel, also if both want the same alert', async () => {
+  it('posts alerts at once in a channel with a digest if another subscription wants them at once', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     await pipeline.watch(ALICE, ALERTS);
-    await send(1, { from: `0x${'9'.repeat(40)}` });
-    await send(2, { to: `0x${'9'.repeat(40)}` });
+    await send(1, { from: STRANGER });
+    await send(2, { to: STRANGER });
     await send(3);
     expect(titles()).toEqual(['2', '3']);
     await until(23 * HOUR + MINUTE, 10 * MINUTE);
     expect(titles()).toEqual(['2', '3', '1']);
   });
 
-  it('posts alerts at once beside a digest in their channel after a restart', async () => {
+  it('posts alerts at once in a channel with a digest after a restart', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     await pipeline.watch(ALICE, ALERTS);
-    await send(1, { from: `0x${'9'.repeat(40)}` });
+    await send(1, { from: STRANGER });
     await pipeline.restart();
-    await send(2, { to: `0x${'9'.repeat(40)}` });
+    await send(2, { to: STRANGER });
     expect(titles()).toEqual(['2']);
     await until(23 * HOUR + MINUTE, 10 * MINUTE);
     expect(titles()).toEqual(['2', '1']);
   });
 
   it('posts a due digest before alerts that arrived after it was due', async () => {
-    const stranger = `0x${'9'.repeat(40)}` as const;
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.watch(ALICE, ALERTS);
-    await pipeline.watch(stranger, WHALES);
-    await send(1, { from: stranger });
+    await pipeline.watch(STRANGER, WHALES);
+    await send(1, { from: STRANGER });
     await until(HOUR - MINUTE);
     // For five minutes nothing is sent anywhere.
     const fault = { kind: 'error', status: 401, code: 0 } as const;
-    const refused = pipeline.discord.fault({ fault, path: '/channels/:channel/messages' });
-    await send(7, { from: stranger, to: `0x${'8'.repeat(40)}` });
+    const refused = pipeline.discord.fault({ fault, path: MESSAGES });
+    await send(7, { from: STRANGER, to: OTHERS });
     await until(HOUR + MINUTE);
-    await send(2, { to: `0x${'8'.repeat(40)}` });
+    await send(2, { to: OTHERS });
     refused.clear();
     expect(titles()).toEqual([]);
     await until(2 * HOUR);
     expect(titles()).toEqual(['1', '2']);
   });
 
-  it('mentions the role of a digest if one of its alerts asks for that', async () => {
-    const mention = '1100000000000000102';
-    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, mentionMinimum: '100' });
+  it('mentions a role with a digest if one of its alerts reaches the role’s minimum', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention: ROLE, mentionMinimum: '100' });
     for (const n of [1, 100]) await send(n);
     await until(HOUR + MINUTE);
     for (const n of [2, 3]) await send(n);
     await until(2 * HOUR + MINUTE);
     const contents = pipeline.discord.messages(ALERTS).map(({ message }) => message.content);
-    expect(contents).toEqual([`<@&${mention}>`, '']);
+    expect(contents).toEqual([`<@&${ROLE}>`, '']);
   });
 
-  it('keeps a digest for a closed channel from when it was due', async () => {
+  it('keeps a digest of a closed channel for seven days after it was due', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const n of [1, 2]) await send(n);
@@ -135,8 +142,8 @@ describe('quiet hours', () => {
 
 describe('bursts', () => {
   /** One alert every five seconds. */
-  const rush = async (lines: number) => {
-    for (let n = 1; n <= lines; n++) {
+  const rush = async (alerts: number) => {
+    for (let n = 1; n <= alerts; n++) {
       await send(n);
       await pipeline.pass(5 * SECOND);
     }
@@ -155,7 +162,7 @@ describe('bursts', () => {
     // A restart takes six seconds.
     await pipeline.restart();
     await rush(9 + 10 + 10);
-    const counted = [2, 4, 8, 9, 10, 10].map((lines) => `Digest · ${lines} transfers`);
+    const counted = [2, 4, 8, 9, 10, 10].map((alerts) => `Digest · ${alerts} transfers`);
     expect(digests()).toEqual(counted);
     await rush(5);
     await pipeline.pass(20 * SECOND);

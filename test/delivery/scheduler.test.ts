@@ -2,18 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit, type RequestSlot } from '../../src/delivery/rate-limit.ts';
 import { createScheduler } from '../../src/delivery/scheduler.ts';
-
-const SECOND = 1_000;
+import { SECOND } from '../../src/domain/clock.ts';
 
 /** When an event arrives (ms), and the channels that it concerns. */
 type Arrival = [at: number, ...channels: number[]];
 
-/** Most channels belong to one server. */
+/** The only channel of one server; all others belong to another. */
 const QUIET = 1_000;
 const guildOf = (id: string) => (id === String(QUIET) ? 'quiet' : 'many');
 const headOf = (id: string) => ({ guildId: guildOf(id), dueAt: 0, state: 'ready' as const });
 
-/** Sends as the deliverer does, 4 ms from a slot to its end. Returns each alert's wait, and how many requests it took. */
+/** Sends as the deliverer does, 4 ms from a slot to its end. Returns how long each alert waited, and how many requests it took. */
 function simulate(events: Arrival[]) {
   const clock = createManualClock();
   const began = clock.now();
@@ -83,7 +82,7 @@ function simulate(events: Arrival[]) {
 const steady = (perSecond: number, channels: number, seconds: number): Arrival[] =>
   Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
 
-/** Adds an alert of the quiet server's only channel at each of these seconds. */
+/** Adds an alert for the quiet channel at each of these seconds. */
 const among = (others: Arrival[], ...seconds: number[]): Arrival[] =>
   [...others, ...seconds.map((second): Arrival => [second * SECOND, QUIET])].sort(([a], [b]) => a - b);
 
@@ -95,13 +94,13 @@ function quietWaits(alerts: { channel: string; wait: number }[], count: number):
 }
 
 describe('the scheduler', () => {
-  it('serves every channel at once while there are enough requests', () => {
+  it('serves every channel at once while the rate limit allows it', () => {
     expect(simulate(steady(35, 20, 10)).waits.at(-1)).toBe(2);
     const one: Arrival = [0, ...Array.from({ length: 10 }, (_, n) => n)];
     expect(simulate([one]).waits.at(-1)).toBe(2);
   });
 
-  it('prefers full messages, so that a burst takes hardly more requests than its alerts fill', () => {
+  it('prefers full messages, so that a burst takes hardly more requests than it has full messages', () => {
     const { alerts, requests, waits } = simulate(steady(3_000, 100, 1).slice(0, 1_000));
     expect(waits).toHaveLength(1_000);
     expect(requests).toBeLessThanOrEqual(120);
@@ -113,7 +112,7 @@ describe('the scheduler', () => {
     expect(alerts.filter(({ postedAt }) => postedAt < 200)).toHaveLength(40);
   });
 
-  it('serves the latest arrival first when there are too many: most wait for a moment, the rest join later alerts', () => {
+  it('serves the latest arrival first when there are too many, so that most wait only briefly and the rest join later alerts', () => {
     const { waits } = simulate(steady(50, 20, 20));
     expect(waits).toHaveLength(1_000);
     expect(waits[500]).toBeLessThan(25);
@@ -127,13 +126,13 @@ describe('the scheduler', () => {
 
   it('lets a server with a thousand channels wait while another server’s alerts are due', () => {
     const all = Array.from({ length: 1_000 }, (_, n) => n);
-    // Each of the server’s channels has an alert, then one every 12 s: together they could use every request.
+    // Each of the server’s channels has an alert, and later one every 12 s: together they could use every request.
     const rounds = [0, 30, 42, 54].map((second): Arrival => [second * SECOND, ...all]);
     const few = simulate(among(rounds, 2, 6, 15, 31, 43, 44, 65));
-    // Only for the next free slot.
+    // The quiet server waits only for the next free slot.
     expect(Math.max(...quietWaits(few.alerts, 7))).toBeLessThan(1.1 * SECOND);
     expect(Math.max(...few.waits)).toBeLessThan(60 * SECOND);
-    // In a flood a request should carry much; what waits for five seconds is posted anyway.
+    // In a flood a request should carry many alerts, but nothing waits for more than five seconds for that.
     const flood = Array.from(
       { length: 2_000 },
       (_, n): Arrival => [n * 10, ...all.slice((n % 40) * 10, (n % 40) * 10 + 10)],
@@ -211,7 +210,7 @@ describe('edit slots', () => {
   });
 });
 
-describe('a channel that is served', () => {
+describe('a channel in service', () => {
   const NOW = 50_000;
   function serving() {
     const scheduler = createScheduler();
@@ -267,7 +266,7 @@ describe('a channel that is served', () => {
       found({ channelId: '1', guildId: 'guild', dueAt, sleepUntil: 0, parked: true }, NOW);
     loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
     parked('1', NOW + 20);
-    // Until now the store could be read as it was before.
+    // The store may have been read before the channel was parked.
     foundDueAt(0);
     ended('1', NOW);
     postponed('1', NOW + 30);
@@ -372,7 +371,7 @@ describe('a server whose channels are refused', () => {
     expect(refusals() - before).toBe(1);
   });
 
-  it('has fewer than 60 refusals in ten minutes in a server, however often its permissions change', () => {
+  it('keeps a server below 60 refusals in ten minutes, however often its permissions change', () => {
     let isDenied = true;
     const { settle, refusals, guildChanged, now, pass, arrived } = create(() => isDenied);
     settle();
@@ -398,7 +397,7 @@ describe('a server whose channels are refused', () => {
     expect(refusals()).toBeLessThanOrEqual(35);
   });
 
-  it('delays no other server while one is refused', () => {
+  it('delays no other server while one server’s requests are refused', () => {
     const { turn, arrived, next, now } = create();
     turn();
     arrived([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());

@@ -1,35 +1,50 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { StoreError } from '../../src/errors.ts';
-import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  OTHER_BLOCK,
+  type Pipeline,
+  type PipelineOptions,
+  payment,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
-let pipeline: Pipeline;
-afterEach(() => pipeline.close());
+/** Renderers that fail for an alert of 2 USDC while `isBroken`. */
+function createRenderers(isBroken: boolean) {
+  const state = { isBroken };
+  function check(alerts: readonly Alert[]): void {
+    const isBad = alerts.some(({ transfer }) => transfer.value === '2000000');
+    if (state.isBroken && isBad) throw new Error('no words for it');
+  }
+  const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+  const renderers = {
+    render(alerts, reference, now) {
+      check(alerts);
+      return renderAlerts(alerts, reference, settings, now);
+    },
+    renderPlain(alert, reference) {
+      check([alert]);
+      return renderPlain(alert, reference);
+    },
+  } satisfies PipelineOptions['renderers'];
+  return { state, ...renderers };
+}
 
-/** Every request to Discord fails until this is called. */
-function hold(): () => void {
-  const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
+/** Lets every request to Discord fail until the returned function is called. */
+function hold({ discord }: Pipeline): () => void {
+  const fault = discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
   return () => fault.clear();
 }
 
-/** A renderer that fails for the alert of 2 USDC. */
-function refuseTwo(alerts: Alert[]): void {
-  if (alerts.some(({ transfer }) => transfer.value === '2000000')) throw new Error('no words for it');
-}
-const SETTINGS = { explorerUrl: undefined, nativeSymbol: undefined };
-
 it('posts an alert that cannot be rendered as plain text, without delaying its channel or others', async () => {
-  pipeline = await startPipeline({
-    renderers: {
-      render: (alerts, reference, now) => {
-        refuseTwo(alerts);
-        return renderAlerts(alerts, reference, SETTINGS, now);
-      },
-    },
-  });
+  const { render } = createRenderers(true);
+  const pipeline = await startPipeline({ renderers: { render } });
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
-  const release = hold();
+  const release = hold(pipeline);
   await pipeline.pay(1);
   await pipeline.idle();
   const bad = payment({ value: '2000000' });
@@ -48,22 +63,11 @@ it('posts an alert that cannot be rendered as plain text, without delaying its c
   }
 });
 
-it('turns an alert that cannot be rendered even as plain text into a dead letter that can be replayed', async () => {
-  let broken = true;
-  pipeline = await startPipeline({
-    renderers: {
-      render: (alerts, reference, now) => {
-        if (broken) refuseTwo(alerts);
-        return renderAlerts(alerts, reference, SETTINGS, now);
-      },
-      renderPlain: (alert, reference) => {
-        if (broken) refuseTwo([alert]);
-        return renderPlain(alert, reference);
-      },
-    },
-  });
+it('dead-letters an alert that cannot be rendered even as plain text, and posts it at a replay', async () => {
+  const { state, ...renderers } = createRenderers(true);
+  const pipeline = await startPipeline({ renderers });
   await pipeline.watch(TREASURY, ALERTS);
-  const release = hold();
+  const release = hold(pipeline);
   for (const units of [1, 2, 3]) await pipeline.pay(units);
   await pipeline.routed();
   release();
@@ -73,16 +77,17 @@ it('turns an alert that cannot be rendered even as plain text into a dead letter
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
   const [letter] = await pipeline.store.deadLetters.list(10);
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
-  broken = false;
+  state.isBroken = false;
   expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
   pipeline.deliverer.wake([ALERTS]);
   await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.numbers(ALERTS).length === 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });
 
-it('posts alerts together as ever after the store failed to freeze their message', async () => {
+it('posts alerts in one message although the store failed to freeze it at first', async () => {
+  const { render } = createRenderers(false);
   let rendered = 0;
-  pipeline = await startPipeline({
+  const pipeline = await startPipeline({
     store: (real) => ({
       ...real,
       outbox: {
@@ -92,16 +97,14 @@ it('posts alerts together as ever after the store failed to freeze their message
       },
     }),
     renderers: {
-      render: (alerts, reference, now) => {
+      render(alerts, reference, now) {
         rendered++;
-        return renderAlerts(alerts, reference, SETTINGS, now);
+        return render(alerts, reference, now);
       },
     },
   });
   await pipeline.watch(TREASURY, ALERTS);
-  const rows = Array.from({ length: 7 }, () => Buffer.from(JSON.stringify(payment({ value: '9000000' }))));
-  // One batch for the router, which routes together what it reads together.
-  await pipeline.store.inbox.append(rows.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body })));
+  await pipeline.storeTogether(Array.from({ length: 7 }, () => payment({ value: '9000000' })));
   await pipeline.pay(8);
   await pipeline.turnUntilSettled(60);
   expect(rendered).toBe(2);
@@ -109,22 +112,15 @@ it('posts alerts together as ever after the store failed to freeze their message
   expect(pipeline.discord.messages(ALERTS)).toHaveLength(1);
 });
 
-it('leaves a posted alert that cannot be rendered again as it is, without holding anything up', async () => {
-  let broken = false;
-  pipeline = await startPipeline({
-    renderers: {
-      render: (alerts, reference, now) => {
-        if (broken) refuseTwo(alerts);
-        return renderAlerts(alerts, reference, SETTINGS, now);
-      },
-    },
-  });
+it('leaves a posted alert as it is if it cannot be rendered again, and posts later ones', async () => {
+  const { state, render } = createRenderers(false);
+  const pipeline = await startPipeline({ renderers: { render } });
   await pipeline.watch(TREASURY, ALERTS);
   const event = payment({ value: '2000000' });
   await pipeline.receive(event);
   await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
-  broken = true;
-  await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+  state.isBroken = true;
+  await pipeline.receive({ ...event, ...OTHER_BLOCK });
   await pipeline.pay(3);
   await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2, 60);
   expect(pipeline.numbers(ALERTS)).toEqual(['2', '3']);

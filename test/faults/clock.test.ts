@@ -1,18 +1,14 @@
 import pino from 'pino';
 import { request } from 'undici';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { startUpkeep } from '../../src/app/upkeep.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { accepted, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-describe('the memory of a bot', () => {
+describe('what a bot remembers', () => {
   let pipeline: Pipeline;
   let logged: string[];
   beforeEach(async () => {
@@ -21,13 +17,12 @@ describe('the memory of a bot', () => {
     pipeline = await startPipeline({ log });
     await pipeline.watch(TREASURY, ALERTS);
   });
-  afterEach(() => pipeline.close());
   const aboutClock = () => logged.filter((msg) => msg.startsWith('clock '));
 
   it('posts no repeat again when the clock is 40 days ahead at a start, and logs how far it is ahead', async () => {
     const event = payment();
     await pipeline.receive(event, 20);
-    // It is recorded once a minute that the bot works.
+    // Once a minute the bot records that it works.
     await pipeline.pass(1.5 * MINUTE);
     pipeline.jump(40 * DAY);
     await pipeline.restart();
@@ -36,16 +31,6 @@ describe('the memory of a bot', () => {
     await pipeline.pass(MINUTE);
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock is ahead/)]);
-  });
-
-  it('forgets entries of the audit log after a year', async () => {
-    const now = pipeline.clock.now();
-    const { audit } = pipeline.store;
-    const entry = { guildId: seed.harbor.id, userId: seed.ada, action: 'label.set', detail: {} };
-    for (const days of [366, 364]) await audit.record({ ...entry, at: now - days * DAY });
-    await pipeline.pass(HOUR, MINUTE);
-    await until('the older entry is forgotten', async () => (await audit.page(entry.guildId, 0, 9)).total === 1);
-    expect((await audit.page(entry.guildId, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
   });
 
   it('posts no repeat again when the clock jumps 40 days ahead while the bot runs, and logs that it jumped', async () => {
@@ -59,39 +44,22 @@ describe('the memory of a bot', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock jumped/)]);
   });
-});
 
-it('forgets nothing in the first hour, and then at most a day’s worth per hour', async () => {
-  const { store, close } = await openStore(temporaryFile());
-  onTestFinished(close);
-  const manual = createManualClock();
-  const began = manual.now() - 40 * DAY;
-  await store.retention.setForgottenBefore(began);
-  let planned = 0;
-  const clock = {
-    now: manual.now,
-    after(ms: number, run: () => void) {
-      if (ms === HOUR) planned++;
-      return manual.after(ms, run);
-    },
-  };
-  // The bot worked all the time, so that all of it is old enough.
-  const stop = startUpkeep(store, clock, pino({ level: 'silent' }), {
-    look: () => undefined,
-    since: (ms) => clock.now() - ms,
-    isMember: async () => true,
-    onBegun: async () => undefined,
+  it('forgets nothing in the first hour, and then at most a day’s worth per hour', async () => {
+    const { retention } = pipeline.store;
+    const began = pipeline.clock.now() - 40 * DAY;
+    await retention.setForgottenBefore(began);
+    const forgottenDays = async () => ((await retention.forgottenBefore())! - began) / DAY;
+    await pipeline.pass(HOUR - MINUTE, MINUTE);
+    expect(await forgottenDays()).toBe(0);
+    for (let days = 1; days <= 3; days++) {
+      await pipeline.pass(days === 1 ? MINUTE : HOUR, MINUTE);
+      await until(`${days} days are forgotten`, async () => (await forgottenDays()) >= days);
+      expect(await forgottenDays()).toBe(days);
+      // The next hour begins once everything is deleted.
+      await pipeline.pass(5 * MINUTE, MINUTE);
+    }
   });
-  onTestFinished(stop);
-  const forgotten = async () => ((await store.retention.forgottenBefore())! - began) / DAY;
-  manual.advance(HOUR - MINUTE);
-  expect(await forgotten()).toBe(0);
-  manual.advance(MINUTE);
-  for (let hour = 1; hour <= 3; hour++) {
-    await until('the next hour’s work is planned', () => planned > hour);
-    expect(await forgotten()).toBe(hour);
-    if (hour < 3) manual.advance(HOUR);
-  }
 });
 
 it('turns no waiting alert into a dead letter when the clock is four days ahead at a start', async () => {

@@ -11,7 +11,7 @@ import { parseEvent } from '../../src/domain/event.ts';
 import type { AlertStyle, Perspective } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { textsOf } from '../discord/shown.ts';
-import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
+import { ALERTS, ALICE, openPipeline, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
 
@@ -21,7 +21,7 @@ let discord: Discord;
 let pipeline: Pipeline;
 beforeAll(async () => {
   discord = await startDiscord({ limits: 'none' });
-  pipeline = await startPipeline();
+  pipeline = await openPipeline();
   for (const address of WATCHED) await pipeline.watch(address, ALERTS);
 });
 afterAll(async () => {
@@ -96,7 +96,7 @@ const alerts = fc
   )
   .filter((list) => list.length > 0);
 
-async function taken(payload: object): Promise<void> {
+async function expectAccepted(payload: object): Promise<void> {
   const answer = await request(`${discord.apiUrl}/v10/channels/${seed.harbor.alerts}/messages`, {
     method: 'POST',
     headers: { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' },
@@ -113,14 +113,14 @@ it('renders messages that Discord accepts and that mention only the chosen roles
       const { payload, used } = renderAlerts(list, 'ABCDEFGHIJ', settings, 1_750_000_000_000);
       expect(used).toBeGreaterThan(0);
       expect(payload.allowed_mentions?.parse).toEqual([]);
-      await taken(payload);
+      await expectAccepted(payload);
       const again = renderAlerts(list.slice(0, used), 'ABCDEFGHIJ', settings, null, JSON.stringify(payload));
       expect(again.used).toBe(used);
-      await taken(again.payload);
-      await taken(renderPlain(list[0]!, 'ABCDEFGHIJ'));
-      await taken((await renderDigest(list, 'ABCDEFGHIJ', settings)).payload);
+      await expectAccepted(again.payload);
+      await expectAccepted(renderPlain(list[0]!, 'ABCDEFGHIJ'));
+      await expectAccepted((await renderDigest(list, 'ABCDEFGHIJ', settings)).payload);
       const everything = Array.from({ length: 20 }, () => list).flat();
-      await taken((await renderDigest(everything, 'ABCDEFGHIJ', settings)).payload);
+      await expectAccepted((await renderDigest(everything, 'ABCDEFGHIJ', settings)).payload);
     }),
     { numRuns: 150 },
   );
@@ -163,13 +163,13 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       for (const style of ['compact', 'full'] as const) {
         const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none);
         const [embed] = payload.embeds ?? [];
-        // Markup that is left stands in code or in a footer or title's plain text, where Discord gives it no meaning.
+        // What is left of the markup is in code, or in a title or footer, where Discord does not interpret it.
         const marked = embed
           ? [embed.description, ...embed.fields!.map(({ value }) => value)]
           : textsOf(payload.components as APIMessageTopLevelComponent[]);
         expect(JSON.stringify(payload)).not.toMatch(/@everyone|@here|evil|discord\.gg|\u202e|\u200b/i);
         expect(marked.join('\n').replace(/`[^`]*`/g, '')).not.toMatch(/<[@#/:t]|\]\(|javascript:/i);
-        await taken(payload);
+        await expectAccepted(payload);
       }
   },
 );

@@ -98,7 +98,6 @@ it('responds without what is counted in the database when that fails, and shows 
   const pipeline = await startPipeline({
     store: (real) => ({ ...real, metrics: { ...real.metrics, backlog: fails }, inbox: { ...real.inbox, next: fails } }),
   });
-  onTestFinished(() => pipeline.close());
   const answer = await request(`${pipeline.app.ops}/metrics`);
   const shown = await answer.body.text();
   expect(answer.statusCode).toBe(200);

@@ -10,6 +10,7 @@ export interface Bot {
   stop(): Promise<void>;
 }
 
+/** Starts the bot. Stopping it turns the clock by the time that requests have to finish. */
 export async function startBot(start: () => Promise<App>, clock: ManualClock): Promise<Bot> {
   const begin = async (): Promise<App> => {
     const begun = await start();

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { DAY, MINUTE } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { keyOf } from '../store/contract/given.ts';
@@ -9,12 +10,11 @@ import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
 const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
-const twin = (digit: string): AddressText => `0xabcd${digit.repeat(32)}ef01`;
-const [GENUINE, POISON, OTHER] = [twin('1'), twin('2'), twin('3')];
+/** Addresses that look alike: they begin and end with the same digits. */
+const alike = (digit: string): AddressText => `0xabcd${digit.repeat(32)}ef01`;
+const [GENUINE, POISON, OTHER] = [alike('1'), alike('2'), alike('3')];
 const FAKE: AddressText = `0x${'f'.repeat(40)}`;
-/** How the events call the coin. */
+/** A payment of the native coin. */
 const COIN = { tokenAddress: null, tokenType: 'FUSE', tokenName: null, tokenSymbol: null };
 
 const UNCHECKED: Warning[] = [{ kind: 'unchecked' }];
@@ -25,7 +25,7 @@ const CATALOG: Record<string, object> = {
   [USDC]: { cataloged: true, symbol: 'USDC', name: 'USD Coin' },
   [FAKE]: { cataloged: false, symbol: 'USDC', name: 'USD Coin' },
 };
-function catalogued(url: string): Given {
+function fromCatalog(url: string): Given {
   const result = CATALOG[new URL(url, 'http://x').searchParams.get('contractaddress')!];
   const found = { status: '1', message: 'OK', result };
   return { body: result ? found : { status: '0', message: 'Contract address not found', result: null } };
@@ -34,13 +34,10 @@ function catalogued(url: string): Given {
 let pipeline: Pipeline;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 beforeEach(async () => {
-  upstream = await startUpstream(({ url }) => catalogued(url));
+  upstream = await startUpstream(({ url }) => fromCatalog(url));
+  onTestFinished(upstream.close);
   pipeline = await startPipeline({ environment: { EXPLORER_API_URL: upstream.url } });
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
-});
-afterEach(async () => {
-  await pipeline.close();
-  await upstream.close();
 });
 
 async function send(change: object = {}, scope = 0): Promise<void> {
@@ -50,9 +47,9 @@ async function send(change: object = {}, scope = 0): Promise<void> {
 const warnings = async (): Promise<Warning[][]> =>
   (await pipeline.stories()).flatMap(({ alerts }) => alerts.map((alert) => alert.warnings));
 const lastWarnings = async () => (await warnings()).at(-1);
-/** What routing knows of a transfer from an address with the ends of the twins. */
+/** What routing knows about a transfer from another look-alike address. */
 async function knowledge(now = pipeline.clock.now()) {
-  const transfer = { from: twin('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC', txHash: '0x0', blockNumber: 1 };
+  const transfer = { from: alike('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC', txHash: '0x0', blockNumber: 1 };
   const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer };
   const context = await pipeline.store.routing.context([query], now);
   return context.knowledge;
@@ -61,7 +58,7 @@ const counterparties = async (now?: number) =>
   (await knowledge(now)).counterparties.map(({ counterparty }) => counterparty);
 const ownProject = (guildId: string) =>
   pipeline.store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token', seed.ada, 0);
-const alike = (address: AddressText, like: AddressText, label: string | null = null): Warning[] => [
+const lookAlike = (address: AddressText, like: AddressText, label: string | null = null): Warning[] => [
   { kind: 'look-alike', address, like, label },
 ];
 
@@ -70,9 +67,9 @@ describe('look-alike addresses', () => {
     await send({ from: TREASURY, to: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     await send({ from: POISON });
-    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
     await send({ from: TREASURY, to: POISON });
-    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
     await send({ from: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     expect(await counterparties()).toEqual([GENUINE]);
@@ -82,10 +79,10 @@ describe('look-alike addresses', () => {
     await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
     await pipeline.receive(payment({ from: POISON }), 0);
     await pipeline.routed();
-    expect(await warnings()).toEqual([[], alike(POISON, GENUINE)]);
+    expect(await warnings()).toEqual([[], lookAlike(POISON, GENUINE)]);
   });
 
-  it('learns no counterparty from transfers that cost nothing', async () => {
+  it('learns no counterparty from a transfer of zero or of an uncataloged token', async () => {
     await send({ from: TREASURY, to: POISON, value: '0' });
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE });
@@ -98,34 +95,34 @@ describe('look-alike addresses', () => {
     await labels.set(HARBOR, { address: GENUINE, name: 'Payroll', createdBy: seed.ada, at: 0 }, 9);
     await labels.set('1', { address: OTHER, name: 'x', createdBy: seed.ada, at: 0 }, 9);
     await send({ from: POISON });
-    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE, 'Payroll'));
     await send({ from: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     await pipeline.watch(POISON, WHALES, { label: 'Cold wallet' });
     await send({ from: OTHER });
-    expect(await lastWarnings()).toEqual(alike(OTHER, GENUINE, 'Payroll'));
+    expect(await lastWarnings()).toEqual(lookAlike(OTHER, GENUINE, 'Payroll'));
     await send({ from: POISON });
     expect(await lastWarnings()).toEqual([]);
     await labels.remove(HARBOR, GENUINE);
     await send({ from: OTHER });
-    expect(await lastWarnings()).toEqual(alike(OTHER, POISON, 'Cold wallet'));
+    expect(await lastWarnings()).toEqual(lookAlike(OTHER, POISON, 'Cold wallet'));
   });
 
   it('warns of a look-alike among the parties of a watched token', async () => {
     await pipeline.watch(USDC, WHALES);
     await pipeline.watch(GENUINE, ALERTS, { label: 'Payroll' });
     await send({ to: POISON });
-    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE, 'Payroll'));
     expect(await counterparties()).toEqual([]);
   });
 
-  it('compares addresses only with each server’s own past, which nobody else can fake', async () => {
+  it('compares addresses only with each server’s own past, so that no other server can forge it', async () => {
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
     await send({ from: POISON }, await ownProject(ORCHID));
     await send({ from: GENUINE });
     expect(await warnings()).toEqual([[], []]);
     await send({ from: POISON });
-    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
   });
 
   it('forgets counterparties after 30 days', async () => {
@@ -151,7 +148,7 @@ describe('imitated tokens', () => {
     expect(await warnings()).toEqual([[], ...imitations]);
   });
 
-  it('warns of a token that copies the coin’s symbol as in the operator’s events', async () => {
+  it('warns of a token that copies the coin’s symbol, as the operator’s events name it', async () => {
     await send({ ...COIN, tokenType: 'USDC' }, 7);
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
     await send(COIN);
@@ -174,7 +171,7 @@ describe('imitated tokens', () => {
 describe('uncataloged tokens', () => {
   const lure = { tokenAddress: FAKE, tokenName: 'Visit free-usdc.com', tokenSymbol: 'GIFT' };
 
-  it('marks an uncataloged token, hides it if only cataloged ones are wanted, and not if it was requested', async () => {
+  it('marks an uncataloged token, unless the subscription names it, and hides it if only cataloged ones are wanted', async () => {
     await pipeline.watch(TREASURY, WHALES, { token: FAKE });
     await pipeline.watch(ALICE, WHALES, { filters: { ...DEFAULT_FILTERS, cataloged: true } });
     await send({ tokenAddress: FAKE, tokenSymbol: 'NEW' });
@@ -183,7 +180,7 @@ describe('uncataloged tokens', () => {
     expect((await pipeline.outcomes()).sort()).toEqual(['cataloged', 'matched', 'matched']);
   });
 
-  it('hides an uncataloged token that advertises a site and was not requested', async () => {
+  it('hides an incoming uncataloged token that advertises a site', async () => {
     await send(lure);
     await send({ ...lure, from: TREASURY, to: ALICE });
     await pipeline.idle();
@@ -196,9 +193,9 @@ describe('uncataloged tokens', () => {
     ['limits requests', () => ({ status: 429, body: 'slow down' })],
     ['sends a page', () => ({ body: '<html>' })],
   ] satisfies [string, () => Given][])(
-    'shows a token and says that it could not be checked while the explorer %s',
-    async (_, answer) => {
-      upstream.set(answer);
+    'posts a token with the remark that it could not be checked while the explorer %s',
+    async (_, response) => {
+      upstream.set(response);
       await send(lure);
       await pipeline.idle();
       expect(await pipeline.outcomes()).toEqual(['matched']);
@@ -207,7 +204,7 @@ describe('uncataloged tokens', () => {
     },
   );
 
-  it('shows no failed check for a token that was checked before the explorer was down', async () => {
+  it('shows no failed check for a token that was looked up before the explorer was down', async () => {
     await send();
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send();
@@ -232,7 +229,7 @@ describe('uncataloged tokens', () => {
 });
 
 describe('the explorer', () => {
-  it('asks the explorer about a token once a day, and never about unwatched ones', async () => {
+  it('looks up a token at the explorer once a day, and never an unwatched one', async () => {
     await send({ to: ALICE, from: GENUINE, tokenAddress: FAKE });
     await send();
     await send();
@@ -242,10 +239,10 @@ describe('the explorer', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('leaves the explorer alone for minutes after it limited requests', async () => {
+  it('looks up nothing for minutes after the explorer limited requests', async () => {
     upstream.set(() => ({ status: 429, body: 'slow down' }));
     await send();
-    upstream.set(({ url }) => catalogued(url));
+    upstream.set(({ url }) => fromCatalog(url));
     await send({ tokenAddress: FAKE });
     expect(await warnings()).toEqual([UNCHECKED, UNCHECKED]);
     expect(upstream.requests).toHaveLength(1);
@@ -261,7 +258,7 @@ describe('the explorer', () => {
     await send({ tokenAddress: FAKE });
     expect(upstream.requests).toHaveLength(1);
     expect(await warnings()).toEqual([UNCHECKED, UNCHECKED]);
-    upstream.set(({ url }) => catalogued(url));
+    upstream.set(({ url }) => fromCatalog(url));
     pipeline.clock.advance(3 * MINUTE);
     await send({ tokenAddress: FAKE });
     expect(await lastWarnings()).toContainEqual({ kind: 'uncataloged' });
@@ -276,7 +273,7 @@ describe('late events', () => {
     pipeline.clock.advance(2 * MINUTE);
     await block(200);
     pipeline.clock.advance(2 * MINUTE);
-    // One absurd number must not make everything after it late.
+    // One absurd block number must not make later events late.
     await block(9e15);
     await block(201);
     pipeline.clock.advance(9 * MINUTE);

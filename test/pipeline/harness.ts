@@ -1,7 +1,9 @@
+import { onTestFinished } from 'vitest';
 import {
   createManualClock,
   type Discord,
   type DiscordOptions,
+  type Fault,
   type ManualClock,
   seed,
   startDiscord,
@@ -27,7 +29,14 @@ import { createTraffic } from './traffic.ts';
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
 export const USDC: AddressText = '0x3333333333333333333333333333333333333333';
-export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR } = seed.harbor;
+export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR, watchers: ROLE } = seed.harbor;
+
+/** The route of messages: they are posted there, and searched for. */
+export const MESSAGES = '/channels/:channel/messages';
+/** Discord's response to a message that it does not accept. */
+export const REFUSED: Fault = { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' };
+/** Changes an event to one of another block. */
+export const OTHER_BLOCK = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
 
 /** The bot over a Discord stand-in, on one manual clock; what is delivered reaches it past HTTP. */
 export interface Pipeline {
@@ -35,7 +44,7 @@ export interface Pipeline {
   clock: ManualClock;
   /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
   jump(ms: number): void;
-  /** From now on answers about these channels are waited for only shortly; about others as long as any machine takes. */
+  /** From now on requests about these channels time out soon; those about others wait for as long as any machine takes. */
   giveUpSoon(...channelIds: string[]): void;
   discord: Discord;
   readonly store: Store;
@@ -43,22 +52,24 @@ export interface Pipeline {
   /** The database's file. */
   file: string;
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
-  /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
+  /** Stores a body whose 200 was written `answered` ms after it came (null: never). */
   receive(
     event: object | string,
     answered?: number | null,
     scope?: number,
     identity?: DeliveryIdentity | null,
   ): Promise<void>;
+  /** Stores events in one commit, past the receiver: the router reads them together when it is woken next. */
+  storeTogether(events: readonly object[]): Promise<void>;
   /** Stores a payment of this many USDC from Alice to the treasury. */
   pay(units: number, change?: object, scope?: number): Promise<void>;
-  /** What is recorded of each received transaction's transfers in every guild, as `/why` reads it; oldest first. */
+  /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
   stories(): Promise<Story[]>;
-  /** The outcome of each decision about what was received: `matched`, or what hid it. */
+  /** The outcome of each decision: `matched`, or the reason why the transfer is hidden. */
   outcomes(): Promise<string[]>;
-  /** The backlog, once the part that wrote it knows of it too. */
+  /** The backlog, once every earlier write was confirmed to the part that made it. */
   backlog(): Promise<Backlog>;
-  /** Whether every alert was posted or given up. */
+  /** Whether every alert was posted or became a dead letter. */
   settled(): Promise<boolean>;
   /** Resolves once everything stored has been routed. */
   routed(): Promise<void>;
@@ -66,7 +77,7 @@ export interface Pipeline {
   idle(): Promise<void>;
   /** Turns the clock from timer to timer until the condition holds, at most `seconds`. An error names `what` was waited for. */
   turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
-  /** Turns the clock until every alert was posted or given up. */
+  /** Turns the clock until every alert was posted or became a dead letter. */
   turnUntilSettled(seconds?: number): Promise<void>;
   /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
@@ -97,8 +108,15 @@ export interface PipelineOptions
 /** What a restart may change. */
 export type Restart = Pick<PipelineOptions, 'environment' | 'notificationTimeoutMs'>;
 
-/** Starts the bot over a stand-in for Discord; what is started ends in the opposite order, also when a start fails. */
-export async function startPipeline({
+/** The bot over a stand-in for Discord, until the test has finished. */
+export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
+  const pipeline = await openPipeline(options);
+  onTestFinished(pipeline.close);
+  return pipeline;
+}
+
+/** The same for several tests: `close` ends it. What was started ends in the opposite order, also when a start fails. */
+export async function openPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
   environment,

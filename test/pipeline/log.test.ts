@@ -1,7 +1,7 @@
 import pino from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { routedIn } from '../../sandbox/routed.ts';
-import { ALERTS, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, MESSAGES, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 interface Line {
   level: number;
@@ -15,14 +15,13 @@ async function startLogged(level: string) {
   const lines: Line[] = [];
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   const pipeline = await startPipeline({ log });
-  onTestFinished(() => pipeline.close());
   await pipeline.watch(TREASURY, ALERTS);
   return { pipeline, lines };
 }
 
 it('names a delivery by one number from its commit to the message that shows it, also after a failed attempt', async () => {
   const { pipeline, lines } = await startLogged('debug');
-  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
   const event = payment();
   await pipeline.receive(event);
   await pipeline.turnUntilSettled();

@@ -1,32 +1,27 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
   await pipeline.watch(TREASURY, ALERTS);
 });
-afterEach(() => pipeline.close());
 
-const state = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
+const states = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);
-/** What the polls wait for: another thread records the states. */
-const STATES = { message: 'the states of the channels', timeout: 60_000 };
-const LETTERS = { message: 'the states of the channels, and the dead letters', timeout: 60_000 };
-const NUMBERS = { message: 'the alerts in the channels, and the channels’ states', timeout: 60_000 };
-/** Lets time pass until a line is given up, for eight days at most: a week is the longest that one waits here. */
+/** Another thread records the states. */
+const STATES = { message: 'the states of the closed channels', timeout: 60_000 };
+const LETTERS = { message: 'the states of the closed channels, and the dead letters', timeout: 60_000 };
+const NUMBERS = { message: 'the alerts in the channels, and the states of the closed ones', timeout: 60_000 };
+/** Lets time pass until there is a dead letter, for at most eight days: no alert waits for longer than a week here. */
 async function untilDead(step: number): Promise<void> {
   for (let hour = 0; hour < 8 * 24 && (await letters()).length === 0; hour++) await pipeline.pass(HOUR, step);
   expect(await letters()).not.toEqual([]);
 }
-/** When the channel was asked for anything (a message, or after two minutes whether it is there), from the first time. */
+/** When requests for messages in #alerts were made, posts and searches, counted from the first one. */
 function tries(unit: number): number[] {
   const at = pipeline.discord
     .requests()
@@ -40,7 +35,7 @@ describe('a channel without permissions', () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
-    await expect.poll(state, STATES).toEqual(['parked']);
+    await expect.poll(states, STATES).toEqual(['parked']);
   });
 
   it('retries a parked channel after 15 minutes, an hour, and every six hours, whatever arrives', async () => {
@@ -61,7 +56,7 @@ describe('a channel without permissions', () => {
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(state, STATES).toEqual([]);
+    await expect.poll(states, STATES).toEqual([]);
   });
 
   it('keeps a parked channel’s alerts for seven days each, then dead-letters them', async () => {
@@ -93,7 +88,7 @@ describe('a channel without permissions', () => {
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
-    await expect.poll(state, STATES).toEqual([]);
+    await expect.poll(states, STATES).toEqual([]);
   });
 
   it('retries a parked channel at a rescan for no other reason', async () => {
@@ -120,10 +115,10 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
-    // What comes then waits unsent.
+    // The next alert waits without an attempt.
     await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
-    await expect.poll(state, STATES).toEqual(['unreachable']);
+    await expect.poll(states, STATES).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     const reason = 'channel or server is gone (10003) for too long';
@@ -140,13 +135,13 @@ describe('a channel or server that is gone', () => {
     await pipeline.pay(2);
     await pipeline.idle();
     await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
       .toEqual([['1'], [], ['unreachable', 'unreachable']]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
     await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
     await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
       .toEqual([['1', '2'], ['2'], []]);
   });
 
@@ -157,7 +152,7 @@ describe('a channel or server that is gone', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     await pipeline.pay(2);
     await pipeline.idle();
-    await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([['1', '2'], []]);
+    await expect.poll(async () => [pipeline.numbers(ALERTS), await states()], NUMBERS).toEqual([['1', '2'], []]);
   });
 
   it('keeps a server that removed the bot unreachable across restarts until the bot is back', async () => {
@@ -165,17 +160,17 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
     await pipeline.idle();
-    await expect.poll(state, STATES).toEqual(['unreachable']);
+    await expect.poll(states, STATES).toEqual(['unreachable']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);
-    await expect.poll(state, STATES).toEqual(['unreachable']);
+    await expect.poll(states, STATES).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(state, STATES).toEqual([]);
+    await expect.poll(states, STATES).toEqual([]);
   });
 });
 
@@ -184,26 +179,26 @@ it('remembers in a later process that a server removed the bot', async () => {
   await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
-  await expect.poll(state, STATES).toEqual(['unreachable']);
+  await expect.poll(states, STATES).toEqual(['unreachable']);
   pipeline.deliverer.guildChanged(HARBOR);
-  await expect.poll(state, STATES).toEqual([]);
+  await expect.poll(states, STATES).toEqual([]);
 
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.restart();
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  await expect.poll(async () => [await state(), await letters()], LETTERS).toEqual([['unreachable'], []]);
+  await expect.poll(async () => [await states(), await letters()], LETTERS).toEqual([['unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   pipeline.deliverer.guildChanged(HARBOR);
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await state()], NUMBERS).toEqual(['2', []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await states()], NUMBERS).toEqual(['2', []]);
 });
 
-it('keeps the alerts of a server that removed the stopped bot as long as any other’s', async () => {
+it('keeps the alerts of a server that removed the bot while it was stopped for as long as any other’s', async () => {
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.restart();
-  // Some are tried before the session begins.
+  // One alert is tried before the session begins.
   await pipeline.pay(1);
   await pipeline.idle();
   await pipeline.deliverer.guildsSynced([], [0, 1]);
@@ -211,17 +206,17 @@ it('keeps the alerts of a server that removed the stopped bot as long as any oth
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
   await expect
-    .poll(async () => [await state(), await letters()], LETTERS)
+    .poll(async () => [await states(), await letters()], LETTERS)
     .toEqual([['unreachable', 'unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
   await expect
-    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()], NUMBERS)
+    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
     .toEqual([['1', '2'], ['2'], []]);
 });
 
-it('retries the channels of a server that has the bot again when a session begins', async () => {
+it('retries the channels of a server that added the bot again when a session begins', async () => {
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.pay(1);
@@ -230,10 +225,10 @@ it('retries the channels of a server that has the bot again when a session begin
   await pipeline.restart();
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([[], ['unreachable']]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await states()], NUMBERS).toEqual([[], ['unreachable']]);
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()], NUMBERS).toEqual([['1'], []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await states()], NUMBERS).toEqual([['1'], []]);
 });
 
 describe('outages of Discord', () => {
@@ -247,7 +242,7 @@ describe('outages of Discord', () => {
     expect(await letters()).toEqual([]);
     await pipeline.pass(HOUR + 10 * MINUTE, 10 * MINUTE);
     expect((await letters()).map(({ reason }) => reason)).toEqual(['72 hours: HTTP 500']);
-    // It delays nothing: later alerts are posted.
+    // Later alerts are posted.
     fault.clear();
     await pipeline.pay(2);
     await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);

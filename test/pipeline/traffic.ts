@@ -5,9 +5,16 @@ import type { Pipeline } from './harness.ts';
 import type { Machine } from './machine.ts';
 
 /** What is delivered to the bot, past HTTP, and what it has recorded about that. */
-export function createTraffic(bot: Bot, machine: Machine): Pick<Pipeline, 'receive' | 'stories' | 'outcomes'> {
+export function createTraffic(
+  bot: Bot,
+  machine: Machine,
+): Pick<Pipeline, 'receive' | 'storeTogether' | 'stories' | 'outcomes'> {
   /** The hashes of the transactions of all bodies. */
   const received = new Set<string>();
+  const note = (text: string) => {
+    const [, txHash] = /"txHash":"(0x[0-9a-f]{64})"/.exec(text) ?? [];
+    if (txHash) received.add(txHash);
+  };
 
   async function stories(): Promise<Story[]> {
     const { history, projects } = bot.store;
@@ -27,8 +34,7 @@ export function createTraffic(bot: Bot, machine: Machine): Pick<Pipeline, 'recei
       if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
       ticket.identity = identity;
       const text = typeof event === 'string' ? event : JSON.stringify(event);
-      const [, txHash] = /"txHash":"(0x[0-9a-f]{64})"/.exec(text) ?? [];
-      if (txHash) received.add(txHash);
+      note(text);
       const result = await new Promise<string>((resolve) => {
         intake.store(ticket, Buffer.from(text), (stored) => {
           // The response is over before the router hears of the delivery, so the router never has to wait for it.
@@ -37,6 +43,12 @@ export function createTraffic(bot: Bot, machine: Machine): Pick<Pipeline, 'recei
         });
       });
       if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
+    },
+    async storeTogether(events) {
+      const receivedAt = machine.now();
+      const texts = events.map((event) => JSON.stringify(event));
+      texts.forEach(note);
+      await bot.store.inbox.append(texts.map((text) => ({ scope: 0, receivedAt, body: Buffer.from(text) })));
     },
     stories,
     outcomes: async () => (await stories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),

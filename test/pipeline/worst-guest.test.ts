@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { seed } from '../../sandbox/discord/index.ts';
 import { PATH_TOKEN } from '../app.ts';
 import { until } from '../until.ts';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+import { ALERTS, HARBOR, openPipeline, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 /**
  * One server does its worst at the receiver URL of its own project. The alerts of another one, which uses the operator's,
- * are in Discord within five seconds of the clock, in which all waits pass. `test/delivery/breaker.test.ts` has the same
- * for closed channels and changes of permissions.
+ * are posted within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for closed channels and
+ * changes of permissions.
  */
 
 const { alerts: NEIGHBORS, id: NEIGHBOR } = seed.orchid;
@@ -20,12 +20,12 @@ const WITHIN_SECONDS = 5;
 
 let pipeline: Pipeline;
 let scope: number;
-/** What was routed, in this order. */
+/** The inbox IDs of what was routed, in order. */
 const routedIds: number[] = [];
 const agent = new Agent({ connections: 64 });
 
 beforeAll(async () => {
-  pipeline = await startPipeline({
+  pipeline = await openPipeline({
     environment: { QUOTA_BURST: '1000', QUOTA_RATE: '1' },
     store: (real) => ({
       ...real,
@@ -61,7 +61,7 @@ async function post(path: string, body: string): Promise<number> {
 const bodyOf = (units: number, change: object = {}) =>
   JSON.stringify(payment({ value: String(units * 1_000_000), ...change }));
 
-/** The neighbor's delivery is answered with 200, and its alert is in Discord in time. */
+/** Expects a 200 for the neighbor's delivery, and its alert in time. */
 async function expectAlert(units: number): Promise<void> {
   expect(await post(`/hooks/${PATH_TOKEN}`, bodyOf(units))).toBe(200);
   await pipeline.turnUntil(
@@ -128,11 +128,9 @@ describe('another server’s load', () => {
   });
 });
 
-it('takes deliveries only at the operator’s URL while less than the reserve of the disk is free', async () => {
+it('accepts deliveries only at the operator’s URL while less than the reserve of the disk is free', async () => {
   // More than any disk has.
-  const environment = { DISK_RESERVE_MB: '999999999' };
-  const other = await startPipeline({ environment });
-  onTestFinished(() => other.close());
+  const other = await startPipeline({ environment: { DISK_RESERVE_MB: '999999999' } });
   const { intake, services } = other.app.internals;
   await until('the receiver keeps the disk’s reserve', () => intake.admit(1) === 'disk-reserve');
   await other.watch(TREASURY, ALERTS);
@@ -144,7 +142,7 @@ it('takes deliveries only at the operator’s URL while less than the reserve of
   ]);
 });
 
-it('posts the same bytes at two URLs once for each, and no repeat at either', async () => {
+it('posts an event that comes to two URLs once for each, and no repeat of either', async () => {
   const before = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
   const txHash = `0x${'5'.repeat(64)}`;
   const body = bodyOf(15, { txHash });

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
+import { HOUR, MINUTE } from '../../src/domain/clock.ts';
 import {
   ALERTS,
   ALICE,
@@ -12,39 +13,32 @@ import {
   WHALES,
 } from '../pipeline/harness.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
 
 let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
 });
-afterEach(() => pipeline.close());
 
 describe('hidden transfers', () => {
-  it('records for each subscription why a transfer was hidden or that it was posted', async () => {
-    const [reported, deaf] = [
-      await pipeline.watch(TREASURY, ALERTS),
-      await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
-    ];
+  it('records for each subscription that a transfer was posted, or why it was hidden', async () => {
+    const all = await pipeline.watch(TREASURY, ALERTS);
+    const large = await pipeline.watch(ALICE, WHALES, { minimum: '6' });
     await pipeline.pay(5);
     await pipeline.pay(0);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(pipeline.numbers(WHALES)).toEqual([]);
-    const [ours, theirs] = [
-      { channelId: ALERTS, subscription: reported, address: TREASURY },
-      { channelId: WHALES, subscription: deaf, address: ALICE },
-    ];
+    const ofAll = { channelId: ALERTS, subscription: all, address: TREASURY };
+    const ofLarge = { channelId: WHALES, subscription: large, address: ALICE };
     expect((await pipeline.stories()).map(({ decisions }) => decisions)).toMatchObject([
       [
-        { ...theirs, outcome: 'minimum' },
-        { ...ours, outcome: 'matched' },
+        { ...ofLarge, outcome: 'minimum' },
+        { ...ofAll, outcome: 'matched' },
       ],
       [
-        { ...theirs, outcome: 'zero' },
-        { ...ours, outcome: 'zero' },
+        { ...ofLarge, outcome: 'zero' },
+        { ...ofAll, outcome: 'zero' },
       ],
     ]);
   });
@@ -52,8 +46,8 @@ describe('hidden transfers', () => {
   it('hides a muted token until the mute ends, only in that server', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
-    const until = pipeline.clock.now() + HOUR;
-    for (const token of [USDC, 'native'] as const) await pipeline.store.subscriptions.muteToken(HARBOR, token, until);
+    const ends = pipeline.clock.now() + HOUR;
+    for (const token of [USDC, 'native'] as const) await pipeline.store.subscriptions.muteToken(HARBOR, token, ends);
     await pipeline.pay(1);
     await pipeline.pay(2, { tokenAddress: null, tokenType: 'COIN' });
     await pipeline.routed();
@@ -69,7 +63,7 @@ describe('hidden transfers', () => {
   });
 });
 
-it('routes only its own project to a server that has one, and the operator’s to all others', async () => {
+it('routes the events of a server’s own project to that server only, and the operator’s to all others', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
   const project = { guildId: ORCHID, projectId: 'p', sealed: Buffer.alloc(0) };

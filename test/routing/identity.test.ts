@@ -1,9 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { parseDelivery } from '../../src/routing/decide.ts';
 import {
   ALERTS,
   ALICE,
   HARBOR,
+  MESSAGES,
+  OTHER_BLOCK,
   type Pipeline,
   payment,
   startPipeline,
@@ -18,19 +21,18 @@ let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
 });
-afterEach(() => pipeline.close());
 
 const titles = (channel: string) => pipeline.alerts(channel).map(({ title }) => title);
-const count = (channel: string, lines: number) =>
-  pipeline.turnUntil(`the channel shows ${lines} alerts`, () => pipeline.alerts(channel).length === lines);
-/** A later transfer proves that nothing else is on its way. */
-async function only(lines: number): Promise<void> {
+const shows = (channel: string, count: number) =>
+  pipeline.turnUntil(`the channel shows ${count} alerts`, () => pipeline.alerts(channel).length === count);
+/** Expects this many alerts in #alerts. A later transfer proves that nothing else is on its way. */
+async function expectOnly(count: number): Promise<void> {
   await pipeline.routed();
   await pipeline.receive(payment({ value: '999000000' }));
   await pipeline.turnUntil('#alerts shows the last transfer', () =>
     titles(ALERTS).some((title) => title.includes('999')),
   );
-  expect(titles(ALERTS)).toHaveLength(lines + 1);
+  expect(titles(ALERTS)).toHaveLength(count + 1);
 }
 
 const event = payment();
@@ -59,44 +61,43 @@ describe('repeated deliveries', () => {
         await pipeline.receive(BODIES[index]!);
         pipeline.clock.advance(30_000);
       }
-      await count(WHALES, 1);
+      await shows(WHALES, 1);
       await pipeline.routed();
-      // It happened once, and at the place that was reported.
+      // It is one transfer, and its block did not change.
       const stories = await pipeline.stories();
       expect(stories).toMatchObject([{ count: 1, reorganized: false }]);
       expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
-      await only(1);
+      await expectOnly(1);
       const [line] = pipeline.alerts(ALERTS);
       expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
     },
   );
 
-  it('counts a repeat after a retry’s time and does not show it', async () => {
+  it('does not show a repeat that comes when a retry would', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
-    await count(ALERTS, 1);
-    for (const wait of [15_000, 60_000, 600_000, 3_600_000, 86_400_000]) {
+    await shows(ALERTS, 1);
+    for (const wait of [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY]) {
       pipeline.clock.advance(wait);
       await pipeline.receive(event);
       await pipeline.routed();
     }
-    await only(1);
+    await expectOnly(1);
   });
 
   it('recognizes a repeat after 29 days, and posts it again after 30', async () => {
-    const day = 24 * 3_600_000;
     await pipeline.watch(TREASURY, ALERTS);
     const old = payment({ value: '7000000' });
     await pipeline.receive(old);
-    await count(ALERTS, 1);
-    pipeline.jump(29 * day);
+    await shows(ALERTS, 1);
+    pipeline.jump(29 * DAY);
     await pipeline.forget();
     await pipeline.receive(old);
-    await only(1);
-    pipeline.jump(2 * day);
+    await expectOnly(1);
+    pipeline.jump(2 * DAY);
     await pipeline.forget();
     await pipeline.receive(old);
-    await count(ALERTS, 3);
+    await shows(ALERTS, 3);
     expect(titles(ALERTS).filter((title) => title.includes('+7 '))).toHaveLength(2);
   });
 
@@ -104,55 +105,53 @@ describe('repeated deliveries', () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event, null);
     await pipeline.receive(event);
-    await only(1);
+    await expectOnly(1);
     expect(titles(ALERTS)[0]).not.toContain('×');
   });
 
   it('updates the alert when a transfer comes with another block hash', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
-    await count(ALERTS, 1);
-    await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+    await shows(ALERTS, 1);
+    await pipeline.receive({ ...event, ...OTHER_BLOCK });
     await pipeline.turnUntil('#alerts names block 777,777', () =>
       pipeline.alerts(ALERTS).some(({ text }) => text.includes('777,777')),
     );
-    await only(1);
+    await expectOnly(1);
   });
 });
 
 describe('the block of a transfer', () => {
-  const other = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
-
   it('keeps the new block when a delivery of the abandoned one comes again', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event, null);
-    await count(ALERTS, 1);
-    await pipeline.receive({ ...event, ...other });
+    await shows(ALERTS, 1);
+    await pipeline.receive({ ...event, ...OTHER_BLOCK });
     await pipeline.receive(event);
     await pipeline.turnUntil('#alerts shows that the transfer is now in block 777,777', () =>
       pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block 777,777')),
     );
-    await pipeline.pass(60_000);
+    await pipeline.pass(MINUTE);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
-    await only(1);
+    await expectOnly(1);
   });
 
   it('keeps the new block when a twin of the abandoned one arrives later', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
-    await pipeline.receive({ ...event, ...other });
+    await pipeline.receive({ ...event, ...OTHER_BLOCK });
     await pipeline.receive({ ...event, direction: 'outgoing' });
-    await pipeline.receive({ ...event, ...other, direction: 'outgoing' });
+    await pipeline.receive({ ...event, ...OTHER_BLOCK, direction: 'outgoing' });
     await pipeline.turnUntil('#alerts shows that the transfer is now in another block', () =>
       pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block')),
     );
     await pipeline.receive({ ...event, direction: null });
-    await pipeline.pass(60_000);
+    await pipeline.pass(MINUTE);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
-    await only(1);
+    await expectOnly(1);
   });
 
-  it('keeps the new block against any of the latest abandoned ones', async () => {
+  it('keeps the newest block when a delivery of any recently abandoned one arrives', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     const block = (n: number) => ({
       ...event,
@@ -176,7 +175,7 @@ describe('the block of a transfer', () => {
       return [blockNumber, ...left.map(Number)];
     };
     expect(await known()).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
-    // As earlier versions stored it; and as is forgotten of the first ones.
+    // Earlier versions stored no abandoned blocks. Such a transfer takes the block of the next delivery.
     const { transfer, ...stored } = await seen();
     const { left: _, ...data } = transfer;
     const asBefore = { ...stored, transfer: data };
@@ -198,30 +197,30 @@ describe('the block of a transfer', () => {
 });
 
 describe('two equal transfers in one transaction', () => {
-  it('shows two equal transfers as one alert with ×2, edited if it was already sent', async () => {
+  it('shows two equal transfers as one alert with ×2, which is edited if it was already sent', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive(event);
-    await count(ALERTS, 1);
+    await shows(ALERTS, 1);
     pipeline.clock.advance(2_000);
     await pipeline.receive(event);
     await pipeline.turnUntil('the alert counts 2 transfers', () => titles(ALERTS)[0]!.includes('×2'));
-    // Both come again after a lost answer: still two.
+    // Both come again because their responses were lost: there are still two.
     pipeline.clock.advance(20_000);
     await pipeline.receive(event);
     await pipeline.receive(event);
-    await only(1);
+    await expectOnly(1);
     expect(titles(ALERTS)[0]).toContain('×2');
   });
 
   it('shows ×2 from the start if both equal transfers came before the alert was sent', async () => {
     await pipeline.watch(TREASURY, ALERTS);
-    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
     await pipeline.receive(payment({ value: '1' }));
     await pipeline.routed();
     await pipeline.receive(event);
     await pipeline.receive(event);
     await pipeline.turnUntil('an alert counts 2 transfers', () => titles(ALERTS).some((title) => title.includes('×2')));
-    await only(2);
+    await expectOnly(2);
   });
 });
 
@@ -230,12 +229,12 @@ describe('unreadable deliveries', () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.receive('{"not json');
     await pipeline.receive(event);
-    await count(ALERTS, 1);
+    await shows(ALERTS, 1);
     expect((await pipeline.backlog()).quarantine.rows).toBe(1);
   });
 });
 
-it('renders an alert again instead of freezing it if another equal transfer was counted', async () => {
+it('does not freeze an alert that was rendered before another equal transfer was counted', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.deliverer.close();
   const claimed = async () => {
@@ -266,16 +265,16 @@ it('renders an alert again instead of freezing it if another equal transfer was 
   await pipeline.routed();
   expect(await freeze(before)).toBeNull();
   const after = await claimed();
-  expect(after.map(({ count: copies }) => copies)).toEqual([2]);
+  expect(after.map(({ count }) => count)).toEqual([2]);
   expect(await freeze(after)).toEqual(expect.any(Number));
-  // What is frozen is under way: it is not frozen into another message.
+  // A frozen alert cannot be frozen into another message.
   expect(await freeze(after)).toBeNull();
 });
 
-it('identifies replayed deliveries as when they arrived: two equal transfers, a retry, one never acknowledged', async () => {
+it('judges replayed deliveries by when they arrived: two equal transfers, a retry, and one never acknowledged', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const [equal, repeated, owed] = [payment({ value: '1' }), payment({ value: '2' }), payment({ value: '3' })];
-  const came: [body: object, afterMs: number, answered: number | null][] = [
+  const deliveries: [body: object, afterMs: number, answered: number | null][] = [
     [equal, 0, 5],
     [repeated, 0, 5],
     [owed, 0, null],
@@ -283,20 +282,20 @@ it('identifies replayed deliveries as when they arrived: two equal transfers, a 
     [owed, 100, 5],
     [repeated, 16_000, 5],
   ];
-  // No version understands these bytes yet.
-  for (const [body, ms, answered] of came) {
+  // These bytes cannot be parsed until they are rewritten.
+  for (const [body, ms, answered] of deliveries) {
     pipeline.clock.advance(ms);
     await pipeline.receive(`not yet ${JSON.stringify(body)}`, answered);
   }
   await pipeline.routed();
   rewriteQuarantine(pipeline.file, (body) => body.toString().replace('not yet ', ''));
-  pipeline.clock.advance(60 * 60_000);
-  expect(await pipeline.store.quarantine.replayAll()).toBe(came.length);
-  // The router looks again.
+  pipeline.clock.advance(HOUR);
+  expect(await pipeline.store.quarantine.replayAll()).toBe(deliveries.length);
+  // Wakes the router.
   await pipeline.pay(7);
-  await only(4);
+  await expectOnly(4);
   const stories = (await pipeline.stories()).slice(0, 3);
-  expect(stories.map(({ count: copies, deliveries }) => [copies, deliveries.map(({ received }) => received)])).toEqual([
+  expect(stories.map(({ count, ...story }) => [count, story.deliveries.map(({ received }) => received)])).toEqual([
     [2, [2]],
     [1, [2]],
     [1, [2]],

@@ -5,7 +5,7 @@ import { createInboxBuffer } from '../../src/routing/inbox-buffer.ts';
 
 const LARGE = 'x'.repeat(1024 * 1024);
 
-/** A buffer over an inbox whose reads can be held up or fail; `others` is another process that replays deliveries. */
+/** A buffer over an inbox whose reads can be delayed or fail; `others` stores what another process replays. */
 function openInbox(isShared = false) {
   const rows: InboxRow[] = [];
   let lastId = 0;
@@ -82,7 +82,7 @@ describe('the inbox buffer', () => {
     inbox.store('quiet', 3);
     const reads = inbox.read.count;
     expect((await inbox.drained()).slice(0, 2)).toEqual([1, 6]);
-    // For the fifth large one, and to see that nothing is left.
+    // One read for the fifth large delivery, and one that finds nothing.
     expect(inbox.read.count - reads).toBe(2);
   });
 
@@ -107,7 +107,7 @@ describe('the inbox buffer', () => {
     expect(inbox.read.count).toBe(1);
   });
 
-  it('keeps the order of what several processes store, and sees what they record about it', async () => {
+  it('keeps deliveries of several processes in order, and sees what they record about them', async () => {
     const inbox = openInbox(true);
     inbox.store();
     expect(await inbox.ids()).toEqual([1]);
@@ -188,7 +188,7 @@ describe('the inbox buffer', () => {
     expect(await inbox.drained()).toEqual([5, 6, 7]);
   });
 
-  it('reads a few megabytes at once and skips no delivery behind them', async () => {
+  it('reads a few megabytes at once and skips no delivery after them', async () => {
     const inbox = openInbox();
     for (let n = 0; n < 6; n++) inbox.others(LARGE);
     expect(await inbox.ids()).toEqual([1]);
@@ -197,7 +197,7 @@ describe('the inbox buffer', () => {
     expect(await inbox.drained()).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
-  it('returns every delivery once and in order, whatever happens when', async () => {
+  it('returns every delivery once and in order, whatever happens and in whatever order', async () => {
     const step = fc.oneof(
       fc.constantFrom('store', 'large', 'others', 'large of others', 'fail' as const),
       fc.record({ take: fc.integer({ min: 1, max: 4 }), route: fc.integer({ min: 0, max: 4 }) }),
@@ -230,7 +230,7 @@ describe('the inbox buffer', () => {
         }
         for (let left = inbox.waiting() + 1; left > 0; left--) await take(100, 100);
         expect(given.toSorted((a, b) => a - b)).toEqual(Array.from({ length: stored }, (_, n) => n + 1));
-        // What another process puts back may come later than what was stored after it.
+        // What another process replays may come after deliveries that were stored later.
         const ours = given.filter((id) => own.has(id));
         expect(ours).toEqual(ours.toSorted((a, b) => a - b));
       }),

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Watcher } from '../../src/domain/subscription.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Routing } from '../../src/store/store.ts';
@@ -7,23 +7,19 @@ import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from 
 const BOB = `0x${'b0'.repeat(20)}` as const;
 const BAD = payment({ value: '2000000', from: TREASURY, to: BOB });
 
-/** A pipeline in which routing fails as `fail` makes it fail; the treasury's alerts go to one channel, Bob's to another. */
+/** A pipeline whose routing `fail` changes; the treasury's alerts go to one channel, Bob's to another. */
 async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipeline> {
   const pipeline = await startPipeline({
     store: (real) => ({ ...real, routing: { ...real.routing, ...fail(real.routing) } }),
   });
-  onTestFinished(() => pipeline.close());
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(BOB, WHALES);
   return pipeline;
 }
 
-/** Stores the bad event between others, past the receiver: the router reads them together, once it has routed the last. */
+/** Stores the bad event between others; the router first routes the one that wakes it, and then reads the three together. */
 async function receiveAmongOthers(pipeline: Pipeline): Promise<void> {
-  const bodies = [payment({ value: '1000000' }), BAD, payment({ value: '3000000' })];
-  await pipeline.store.inbox.append(
-    bodies.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(body)) })),
-  );
+  await pipeline.storeTogether([payment({ value: '1000000' }), BAD, payment({ value: '3000000' })]);
   await pipeline.pay(4);
   await pipeline.turnUntil('#alerts shows 3 alerts', () => pipeline.numbers(ALERTS).length === 3, 60);
   expect(pipeline.numbers(ALERTS)).toEqual(['4', '1', '3']);
@@ -46,7 +42,7 @@ it('quarantines an event that the store refuses, with the reason, and posts the 
   expect(await quarantined(pipeline)).toEqual([{ reason: 'Routing failed: poison', body: JSON.stringify(BAD) }]);
 });
 
-it.each(['looked up', 'matched'])('posts the replay of an event that once could not be %s', async (step) => {
+it.each(['looked up', 'matched'])('quarantines an event that cannot be %s, and posts it at a replay', async (step) => {
   let broken = true;
   const pipeline = await start((real) => ({
     context: async (queries, now) => {

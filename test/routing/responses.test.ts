@@ -20,7 +20,7 @@ function open(own: Record<number, number | null | undefined> = {}) {
   return { responses, read, time };
 }
 
-it('waits for the response to a delivery of another process, until that has recorded how it ended', async () => {
+it('waits for the response to a delivery of another process until that process has recorded how it ended', async () => {
   const { responses, read } = open();
   await read({ id: 1, isOpen: true });
   expect(responses.ackedAt(1)).toBeUndefined();
@@ -28,7 +28,7 @@ it('waits for the response to a delivery of another process, until that has reco
   expect(responses.ackedAt(1)).toBeNull();
 });
 
-it('counts a response as never completed that nobody records for five seconds', async () => {
+it('counts a response that nobody records for five seconds as never completed', async () => {
   const { responses, read, time } = open();
   await read({ id: 1, isOpen: true });
   time.passed = 4_999;
@@ -38,7 +38,7 @@ it('counts a response as never completed that nobody records for five seconds', 
   expect(responses.ackedAt(1)).toBeNull();
 });
 
-it('knows about its own deliveries what the database does not', async () => {
+it('knows how the responses to its own deliveries ended before the database does', async () => {
   const { responses, read } = open({ 1: 5, 2: undefined });
   await read({ id: 1, isOpen: true }, { id: 2, isOpen: true });
   expect(responses.ackedAt(1)).toBe(5);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Ticket } from '../../src/receiver/admission.ts';
@@ -21,7 +21,7 @@ let beforeAppendResolves = async () => {};
 let beforeContextResolves = () => {};
 let beforeCommitResolves = async () => {};
 
-/** The real store, with a look at what the router and the deliverer do in it. */
+/** The real store; notes what the router and the deliverer do with it, and lets a test delay or fail it. */
 function observed({ inbox, routing, outbox, ...store }: Store): Store {
   return {
     ...store,
@@ -75,7 +75,6 @@ beforeEach(async () => {
   };
   bot = await startPipeline({ store: observed, elapsed });
 });
-afterEach(() => bot.close());
 
 /**
  * Stores two payments in one commit. The response to each was written after this many milliseconds (null: never); it is
@@ -115,7 +114,7 @@ describe('the router', () => {
     const [first, second] = await deliver(undefined, 1);
     await until('the context is read', () => contextReads > 0);
     for (let n = 0; n < 5; n++) {
-      // Every minute the router is woken, whatever came.
+      // The router is woken every minute, even if nothing came.
       bot.clock.advance(60_000);
       await bot.store.inbox.next(0);
       await new Promise((resolve) => setImmediate(resolve));
@@ -218,7 +217,7 @@ describe('the router', () => {
       ids.push(...(await deliver(1, 1)).map(({ id }) => id));
       await until('the context is read', () => contextReads > before);
     }
-    // The store answers in order: then each read that somebody asked for has failed.
+    // The store answers in order: now every read that was requested before has failed.
     for (let n = 0; n < 3; n++) await bot.store.inbox.usage();
     await until('the retry is planned', () => bot.clock.untilNext() === 500);
     const reads = contextReads;

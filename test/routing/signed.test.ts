@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 
@@ -13,13 +13,12 @@ beforeEach(async () => {
   });
   await pipeline.watch(TREASURY, ALERTS);
 });
-afterEach(() => pipeline.close());
 
 const titles = () => pipeline.alerts(ALERTS).map(({ title }) => title);
 const at = (id: string, place: string): DeliveryIdentity => ({ id, chainId: '100', place });
 const event = payment({ projectId: 'the-operator' });
 
-describe('deliveries that name themselves', () => {
+describe('signed deliveries', () => {
   it('shows equal signed transfers of one transaction as ×2, however far apart they come', async () => {
     await pipeline.receive(event, 0, 0, at('a', 'log:1'));
     await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
