@@ -19,7 +19,7 @@ function openShared() {
     acks.track(id, { isOver: true, answeredAt });
     acks.ended(id, answeredAt);
   };
-  /** Lets the collection end, and what follows it. */
+  /** Lets time pass, and what is due then happen. */
   const pass = async (ms: number) => {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ function openShared() {
   return { acks, recorded, fault, receive, pass };
 }
 
-it('records together how responses ended, for the process that routes', async () => {
+it('records how several responses ended at once, for the process that routes', async () => {
   const { acks, recorded, receive, pass } = openShared();
   receive(1, 5);
   receive(2, null);
@@ -44,7 +44,7 @@ it('records together how responses ended, for the process that routes', async ()
   expect(recorded).toHaveLength(2);
 });
 
-it('records nothing about deliveries that this process has routed itself', async () => {
+it('records nothing about deliveries that this process routed itself', async () => {
   const { acks, recorded, receive, pass } = openShared();
   receive(1, 5);
   acks.forget([1]);
@@ -52,9 +52,9 @@ it('records nothing about deliveries that this process has routed itself', async
   expect(recorded).toEqual([]);
 });
 
-it('records responses later when the database is away', async () => {
+it('records how responses ended later if the database is unavailable', async () => {
   const { acks, recorded, fault, receive, pass } = openShared();
-  fault.present = new Error('away');
+  fault.present = new Error('unavailable');
   receive(1, 5);
   await pass(25);
   expect(acks.ackedAt(1)).toBe(5);

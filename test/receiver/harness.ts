@@ -22,12 +22,12 @@ export const OTHER_SCOPE = 1;
 /** Nobody is subscribed to anything, so nothing is posted. */
 const DISCORD = { token: 'x', apiUrl: 'http://127.0.0.1:9/api' };
 
-/** What a test may put in the place of the usual. */
+/** What a test may replace. */
 interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
   environment?: Record<string, string>;
   /** The servers with a project of their own; their scopes are 1, 2, and so on. */
   projects?: OwnProject[];
-  /** Wraps the store. */
+  /** Stands between the bot and its data. */
   between?: (store: Store) => Store;
 }
 
@@ -68,8 +68,8 @@ export async function openReceiver({
   const close = () => ends.disposeAsync();
 
   async function get(path: string) {
-    const answer = await request(app.ops + path);
-    return { status: answer.statusCode, text: await answer.body.text() };
+    const response = await request(app.ops + path);
+    return { status: response.statusCode, text: await response.body.text() };
   }
 
   return {
@@ -89,14 +89,14 @@ export async function openReceiver({
       body: string | Buffer,
       options: { method?: string; headers?: Record<string, string> } = {},
     ) {
-      const answer = await request(url.origin + path, {
+      const response = await request(url.origin + path, {
         method: (options.method ?? 'POST') as 'POST',
         body,
         headers: options.headers ?? {},
       });
-      return { status: answer.statusCode, text: await answer.body.text() };
+      return { status: response.statusCode, text: await response.body.text() };
     },
-    /** Why requests were refused, in order, with the source where there is one; the metrics have counted the same. */
+    /** Why requests were refused, in order, with the source where there is one; expects the same counts in the metrics. */
     async refused(): Promise<string[]> {
       const refusals = logged
         .map((line) => JSON.parse(line) as Refusal & { msg: string })
@@ -114,13 +114,13 @@ export async function openReceiver({
     },
     /** What is stored, as [scope, body]. */
     stored: async () => (await store.inbox.next(100)).map(({ scope, body }) => [scope, Buffer.from(body).toString()]),
-    /** Routes what is stored, none of it events; returns when the 200 to each delivery was written. null: never. */
+    /** Routes what is stored, which must not be events; returns when the 200 to each was written; null: never. */
     async route(): Promise<(number | null)[]> {
       routing.release();
       await until('everything is routed', async () => (await store.inbox.next(1)).length === 0);
       return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ answeredAt }) => answeredAt));
     },
-    /** A connection, open; `from` another address of this machine. */
+    /** An open connection; `from`: another address of this machine. */
     async open(from?: string): Promise<Socket> {
       const socket = connect({ port: Number(url.port), host: url.hostname, ...(from && { localAddress: from }) });
       socket.on('error', () => undefined);
@@ -136,7 +136,7 @@ interface Refusal {
   source: { source: string | null; reason: string } | null;
 }
 
-/** How many requests were refused for each reason, by the text for Prometheus. */
+/** How many requests were refused for each reason, as the text for Prometheus shows. */
 const refusalsIn = (metrics: string): Map<string, number> =>
   new Map(
     [...metrics.matchAll(/^ledgerbell_refused_total\{reason="([^"]+)"\} (\d+)$/gm)]
@@ -144,7 +144,7 @@ const refusalsIn = (metrics: string): Map<string, number> =>
       .filter(([, count]) => count > 0),
   );
 
-/** Holds the router at what it reads first, until it is released. */
+/** Lets the router wait at its first read until it is released. */
 function createHeldRouting() {
   const { promise: released, resolve: release, reject } = Promise.withResolvers<void>();
   const committed: RoutingResult[] = [];
@@ -152,7 +152,7 @@ function createHeldRouting() {
   return {
     committed,
     release,
-    /** The test is over: what was not routed stays. */
+    /** Lets the router give up, at the end of the test. */
     giveUp: (): void => reject(new StoreError('The test is over.', 'SQLITE_BUSY')),
     hold: (store: Store): Store => ({
       ...store,
@@ -171,18 +171,18 @@ function createHeldRouting() {
 /** A receiver under test. */
 export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-/** The receiver over a database of its own; both are closed when the test has finished. */
+/** The same until the test has finished. */
 export async function startReceiver(options: HarnessOptions = {}): Promise<Receiver> {
   const receiver = await openReceiver(options);
   onTestFinished(receiver.close);
   return receiver;
 }
 
-/** The head of a delivery whose body is announced with `length` bytes; `more` is whole lines. */
+/** The head of a delivery whose body has `length` bytes; `more`: further lines, each with its end. */
 export const head = (length: number, path = `/hooks/${TOKEN}`, more = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${more}\r\n`;
 
-/** The first line of the next answer. */
+/** The first line of the next response. */
 export async function firstLine(socket: Socket): Promise<string> {
   const [data] = (await inTime('the receiver responds', once(socket, 'data'))) as [Buffer];
   return data.toString().split('\r\n')[0]!;

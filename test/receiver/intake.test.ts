@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Ticket } from '../../src/receiver/admission.ts';
+import { until } from '../until.ts';
 import { startReceiver } from './harness.ts';
 
 it('begins the next commit before it responds to the deliveries of the last one', async () => {
   const happened: string[] = [];
+  /** Ends the sync of each commit. */
   const disk: (() => void)[] = [];
   const { intake } = await startReceiver({
     between: (store) => ({
@@ -27,7 +29,7 @@ it('begins the next commit before it responds to the deliveries of the last one'
       }),
     );
   };
-  const syncs = (commits: number) => expect.poll(() => disk.length, { message: 'the commits' }).toBe(commits);
+  const syncs = (commits: number) => until(`commit ${commits} begins`, () => disk.length === commits);
 
   const first = deliver('first');
   await syncs(1);

@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 const KEY = Buffer.alloc(32, 7);
 const LOST_KEY = Buffer.alloc(32, 8);
 
-/** The key that opens them, for the environment. */
+/** The key that opens them, as the environment has it. */
 export const SECRETS_KEY = KEY.toString('base64');
 
 /** A server's own project. */

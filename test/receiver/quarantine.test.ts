@@ -1,41 +1,39 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const MIB = 1024 * 1024;
 
-describe('the quarantine limit', () => {
-  it.each([
-    ['operator’s', 'deliveries', TOKEN, 0, 9_999, 1],
-    ['operator’s', 'bytes', TOKEN, 0, 1, 50 * MIB - 1],
-    ['server’s', 'deliveries', OTHER_TOKEN, OTHER_SCOPE, 999, 1],
-    ['server’s', 'bytes', OTHER_TOKEN, OTHER_SCOPE, 1, 5 * MIB - 1],
-  ])('closes the %s URL while its quarantine has too many %s', async (...given) => {
-    const [, , token, scope, rows, bytes] = given;
-    let measurements = 0;
-    const receiver = await startReceiver({
-      between: (store) => ({
-        ...store,
-        quarantine: { ...store.quarantine, sizes: () => store.quarantine.sizes().finally(() => measurements++) },
-      }),
-    });
-    const add = (many: number, size: number) =>
-      quarantine(receiver.store, Array<Buffer>(many).fill(Buffer.alloc(size)), scope);
-    const post = async () => {
-      const before = measurements;
-      receiver.advance(60_000);
-      await until('the quarantine is measured', () => measurements > before);
-      return (await receiver.post(`/hooks/${token}`, 'x')).status;
-    };
-    await add(rows, bytes);
-    expect(await post()).toBe(200);
-    await add(1, 1);
-    expect(await post()).toBe(503);
-    // Other URLs stay open.
-    const other = token === TOKEN ? OTHER_TOKEN : TOKEN;
-    expect((await receiver.post(`/hooks/${other}`, 'x')).status).toBe(200);
-    await receiver.store.quarantine.discard(1);
-    expect(await post()).toBe(200);
+it.each([
+  ['operator’s', 'deliveries', TOKEN, 0, 9_999, 1],
+  ['operator’s', 'bytes', TOKEN, 0, 1, 50 * MIB - 1],
+  ['server’s', 'deliveries', OTHER_TOKEN, OTHER_SCOPE, 999, 1],
+  ['server’s', 'bytes', OTHER_TOKEN, OTHER_SCOPE, 1, 5 * MIB - 1],
+])('closes the %s URL while its quarantine has too many %s', async (...given) => {
+  const [, , token, scope, rows, bytes] = given;
+  let measurements = 0;
+  const receiver = await startReceiver({
+    between: (store) => ({
+      ...store,
+      quarantine: { ...store.quarantine, sizes: () => store.quarantine.sizes().finally(() => measurements++) },
+    }),
   });
+  const add = (many: number, size: number) =>
+    quarantine(receiver.store, Array<Buffer>(many).fill(Buffer.alloc(size)), scope);
+  const post = async () => {
+    const before = measurements;
+    receiver.advance(60_000);
+    await until('the quarantine is measured', () => measurements > before);
+    return (await receiver.post(`/hooks/${token}`, 'x')).status;
+  };
+  await add(rows, bytes);
+  expect(await post()).toBe(200);
+  await add(1, 1);
+  expect(await post()).toBe(503);
+  // Other URLs stay open.
+  const other = token === TOKEN ? OTHER_TOKEN : TOKEN;
+  expect((await receiver.post(`/hooks/${other}`, 'x')).status).toBe(200);
+  await receiver.store.quarantine.discard(1);
+  expect(await post()).toBe(200);
 });

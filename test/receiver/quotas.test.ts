@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
+import { DAY } from '../../src/domain/clock.ts';
 import type { QuotaLimits } from '../../src/domain/quota.ts';
 import type { Ticket } from '../../src/receiver/admission.ts';
 import { watchDisk } from '../../src/receiver/disk-reserve.ts';
@@ -10,7 +11,6 @@ import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
 const [OPERATOR, OWN, OTHER] = [0, 3, 4];
-const DAY = 86_400_000;
 const THIRD_TOKEN = 'the-token-of-a-third-url';
 
 function open(limits: Partial<QuotaLimits> = {}) {
@@ -33,12 +33,12 @@ it('accepts a burst and then the rate at one URL, without an effect on others', 
   expect(usage(OTHER).refused).toBeNull();
 });
 
-it('limits the operator’s URL only if a rate is set', () => {
+it('limits the rate of the operator’s URL only if one is set', () => {
   expect(new Set(open().times(10_000, OPERATOR))).toEqual(new Set([null]));
   expect(open({ operatorRate: 1 }).times(4, OPERATOR)).toEqual([null, null, null, 'rate']);
 });
 
-it('refuses deliveries at a URL with too many or too large waiting ones until some are routed', () => {
+it('refuses deliveries at a URL where too many or too large ones wait until some are routed', () => {
   const { stored, routed, admit, usage } = open();
   const bodies = Array.from({ length: 5 }, () => ({ scope: OWN, bytes: 10 }));
   stored(bodies);
@@ -78,7 +78,7 @@ it('refuses deliveries at each URL whose quarantine is full, the operator’s to
   expect([admit(OWN), admit(OPERATOR)]).toEqual([null, null]);
 });
 
-it('keeps the reserve of the operator’s URL from what is stored between two checks of the disk', () => {
+it('subtracts what is stored between two checks of the disk from the space that it found free', () => {
   const { diskFree, stored, admit } = open();
   diskFree(1_100);
   stored([{ scope: OTHER, bytes: 25 }]);
@@ -89,7 +89,7 @@ it('keeps the reserve of the operator’s URL from what is stored between two ch
   expect(admit(OWN)).toBeNull();
 });
 
-it('refuses deliveries at a URL with 16 MiB in memory until they are stored, without an effect on others', async () => {
+it('refuses deliveries at a URL with 16 MiB in memory until those are stored, without an effect on others', async () => {
   const disk = Promise.withResolvers<void>();
   const receiver = await startReceiver({
     projects: [{ token: OTHER_TOKEN }, { token: THIRD_TOKEN }],
@@ -113,7 +113,7 @@ it('refuses deliveries at a URL with 16 MiB in memory until they are stored, wit
   expect(await post(OTHER_TOKEN)).toBe(200);
 });
 
-it('checks the disk every ten seconds', async () => {
+it('checks the disk every ten seconds, and logs that it is almost full', async () => {
   const clock = createManualClock();
   let freeBytes = 100;
   const checked: number[] = [];
@@ -126,22 +126,21 @@ it('checks the disk every ten seconds', async () => {
     onChecked: (bytes) => void checked.push(bytes),
     freeBytes: async () => freeBytes,
   });
-  await expect.poll(() => checked, { message: 'the first check' }).toEqual([100]);
+  await until('the disk is checked', () => checked.length === 1);
   expect(logged).toEqual([]);
   freeBytes = 49;
   clock.advance(10_000);
-  await expect.poll(() => checked, { message: 'the second check' }).toEqual([100, 49]);
+  await until('the disk is checked again', () => checked.length === 2);
+  expect(checked).toEqual([100, 49]);
   expect(logged).toEqual([expect.stringContaining('disk almost full')]);
   stop();
 });
 
-it('returns 503 at a URL beyond its quota, counts the reason, and accepts everything at the operator’s URL', async () => {
-  const receiver = await startReceiver({
-    environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' },
-  });
+it('returns 503 at a URL beyond its quota, counts the reason, and accepts every delivery at the operator’s URL', async () => {
+  const receiver = await startReceiver({ environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' } });
   const statuses = async (token: string) => {
-    const answers = [1, 2, 3, 4].map(() => receiver.post(`/hooks/${token}`, '{}'));
-    return (await Promise.all(answers)).map(({ status }) => status).sort();
+    const responses = [1, 2, 3, 4].map(() => receiver.post(`/hooks/${token}`, '{}'));
+    return (await Promise.all(responses)).map(({ status }) => status).sort();
   };
   expect(await statuses(OTHER_TOKEN)).toEqual([200, 200, 503, 503]);
   expect(await statuses(TOKEN)).toEqual([200, 200, 200, 200]);
@@ -155,8 +154,8 @@ it('returns 503 at a URL beyond its quota, counts the reason, and accepts everyt
 it('accepts a burst of a thousand within the default quota', async () => {
   const receiver = await startReceiver();
   for (let n = 0; n < 10; n++) {
-    const answers = Array.from({ length: 100 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, '{}'));
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+    const responses = Array.from({ length: 100 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, '{}'));
+    for (const { status } of await Promise.all(responses)) expect(status).toBe(200);
   }
   expect(await receiver.refused()).toEqual([]);
 });

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { firstLine, head, startReceiver, TOKEN } from './harness.ts';
+
+const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
+
+describe('a wrong source', () => {
+  it('returns 403 to a wrong source before the body is read, and counts it', async () => {
+    const receiver = await startReceiver({ environment: ONE_SOURCE });
+    const socket = await receiver.open();
+    // The body never comes: a response proves that nobody waits for it.
+    socket.write(head(100));
+    expect(await firstLine(socket)).toContain('403');
+    expect(await receiver.refused()).toEqual(['source 127.0.0.1 unlisted']);
+  });
+
+  it.each([
+    ['report', 'the source', ['source 127.0.0.1 unlisted']],
+    ['off', 'nothing', []],
+  ])(
+    'stores a delivery from a wrong source with RECEIVER_SOURCE_CHECK=%s, and reports %s',
+    async (check, _words, reported) => {
+      const receiver = await startReceiver({ environment: { ...ONE_SOURCE, RECEIVER_SOURCE_CHECK: check } });
+      expect(await receiver.post(`/hooks/${TOKEN}`, 'x')).toEqual({ status: 200, text: '{"ok":true}' });
+      expect([await receiver.stored(), await receiver.refused()]).toEqual([[[0, 'x']], reported]);
+    },
+  );
+});
+
+describe('the source behind a proxy', () => {
+  it('uses the last of several X-Forwarded-For headers', async () => {
+    const receiver = await startReceiver({ environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1' } });
+    const lines = (...sources: string[]) => sources.map((source) => `X-Forwarded-For: ${source}\r\n`).join('');
+    for (const [sources, status] of [
+      [['198.51.100.1', '203.0.113.7'], '200'],
+      [['203.0.113.7', '198.51.100.1'], '403'],
+    ] as const) {
+      const socket = await receiver.open();
+      socket.write(`${head(1, undefined, lines(...sources))}x`);
+      expect(await firstLine(socket)).toContain(status);
+    }
+  });
+
+  it.each([
+    ['203.0.113.7', 200],
+    ['198.51.100.1, 203.0.113.7', 200],
+    ['203.0.113.7, 198.51.100.1', 403],
+    ['203.0.113.7, 127.0.0.1', 200],
+    ['::ffff:203.0.113.7', 200],
+    ['203.0.113.7, garbage', 403],
+  ])('finds the source in X-Forwarded-For: %s (returns %i)', async (forwarded, status) => {
+    const receiver = await startReceiver({
+      environment: {
+        RECEIVER_SOURCE_CHECK: 'enforce',
+        RECEIVER_SOURCES: '203.0.113.0/29',
+        TRUSTED_PROXIES: '127.0.0.1',
+      },
+    });
+    expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers: { 'x-forwarded-for': forwarded } })).status).toBe(
+      status,
+    );
+  });
+
+  it.each([
+    ['an address that is not listed', '198.51.100.2, 192.0.2.9, 198.51.100.1', '192.0.2.9 unlisted'],
+    ['no sender behind the trusted proxies', '198.51.100.1, 198.51.100.2', '198.51.100.1 no-sender'],
+    ['no sender in an empty header', '', '127.0.0.1 no-sender'],
+    ['no sender without the header', undefined, '127.0.0.1 no-sender'],
+    ['what is no address', '203.0.113.7:41324', 'unreadable'],
+  ])('refuses a source behind a proxy and reports it as %s', async (_case, forwarded, reported) => {
+    const receiver = await startReceiver({
+      environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24' },
+    });
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers })).status).toBe(403);
+    expect(await receiver.refused()).toEqual([`source ${reported}`]);
+  });
+
+  it('ignores X-Forwarded-For from anybody except a trusted proxy', async () => {
+    const receiver = await startReceiver({ environment: ONE_SOURCE });
+    expect(
+      (await receiver.post(`/hooks/${TOKEN}`, 'x', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status,
+    ).toBe(403);
+  });
+});
