@@ -7,7 +7,7 @@ const POINTS = resolve(import.meta.dirname, 'points.ts');
 
 /** The bot as a process of its own. */
 export interface Bot {
-  /** Resolves with true once it reports that it started, false when it ended before. */
+  /** Resolves with true once it reports that it started, with false if it ended before. */
   started: Promise<boolean>;
   /** Resolves once it ended. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -19,7 +19,7 @@ export interface Bot {
 /** The variables that make the bot a mutant, if this process is one. */
 const mutant = process.env.MUTANT ? { MUTANT: process.env.MUTANT, NODE_OPTIONS: process.env.NODE_OPTIONS } : {};
 
-/** Starts `src/main.ts`; with `point` it ends itself there. */
+/** Starts `src/main.ts`; `point`: where it kills itself; null: nowhere. */
 export function startBot(environment: Record<string, string>, point: string | null): Bot {
   const bot: ChildProcess = spawn(process.execPath, ['--import', POINTS, 'src/main.ts'], {
     cwd: ROOT,

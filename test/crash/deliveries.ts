@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 /** The sender's own patience with one request. */
 const PATIENCE_MS = 3_000;
 
-/** The status of an answer; `none` when there was none in time. */
+/** The status of a response; `none`: there was none in time. */
 export type Answer = number | 'none';
 
 /** How a sender behaves. */
@@ -12,19 +12,19 @@ interface Habits {
   url: string | (() => string);
   /** Its waits before it comes again; the last one repeats. */
   retriesMs: readonly number[];
-  /** The same after an answer, or none in time, if it differs from that after a connection that broke or was refused. */
+  /** The same after a response, or none in time, if it differs from that after a broken or refused connection. */
   laterMs?: readonly number[];
-  /** The share of bodies that come again `afterMs` after their 200, as if that had got lost on the way. */
+  /** The share of bodies that come again `afterMs` after their 200, as if that had been lost on its way. */
   repeats: { share: number; afterMs: number };
   /** Makes one request; `post` is the usual way. */
   send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** Nobody listens, or the listener is gone. */
+/** What is thrown when nobody listens, or the listener is gone. */
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 const waitOf = (waits: readonly number[], retry: number): number => waits[Math.min(retry, waits.length - 1)]!;
 
-/** Posts bodies, each of them again and again until it is answered with 200. */
+/** Posts bodies, each of them again and again until it gets a 200. */
 export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, send = (_, post) => post() }: Habits) {
   const agent = new Agent({ connections: 32, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
   /** Bodies whose last try broke off. */
@@ -64,7 +64,7 @@ export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, 
     /** Runs something later, unless this was closed by then. */
     later,
     post,
-    /** Delivers a body until it is answered with 200. */
+    /** Delivers a body until it gets a 200. */
     deliver(body: string, onAnswered: () => void): void {
       unanswered++;
       void attempt(body, 0, () => {

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { openPostgresStore } from '../../src/store/postgres/client.ts';
 import { isSound, openStoreBeside } from '../store/sqlite/beside.ts';
-import { COMMIT_POINTS, EVENT_POINTS, FIRST_POINTS, THREAD_POINTS } from './names.ts';
+import { COMMIT_POINTS, EVENT_POINTS, FIRST_POINTS, THREAD_POINTS } from './point-names.ts';
 import type { OpenedStore } from './watched.ts';
 
 /** The database of a bot that is killed. */
 export interface CrashEngine {
   url: string;
-  /** Points at which the bot can be ended, and those that only its first start of all passes. */
+  /** Points at which the bot can be ended. */
   points: readonly string[];
+  /** Points that only its very first start passes. */
   firstPoints: readonly string[];
-  /** Opens the data beside a bot that may be running; makes it where there is none. */
+  /** Opens the data beside a bot that may be running; creates it if there is none. */
   open(): Promise<OpenedStore>;
   isSound(): boolean;
 }
@@ -26,7 +27,7 @@ export function sqliteEngine(folder: string): CrashEngine {
   };
 }
 
-/** `url`: an empty database, whose server is not killed: so it stays sound. */
+/** `url`: an empty database. Its server is not killed, so it stays sound. */
 export const postgresEngine = (url: string): CrashEngine => ({
   url,
   points: [...COMMIT_POINTS, ...EVENT_POINTS],

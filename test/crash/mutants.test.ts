@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { MUTANTS } from './mutations.ts';
+import { MUTANTS } from './mutants.ts';
 import { mutated } from './seams.ts';
 
-// `npm run test:mutants` takes minutes. These check that it can still run.
+// `npm run test:mutants` takes minutes. These tests check that it can run.
 it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
   'finds the export and the tests of the mutant "%s"',
   async (_, { file, export: name, tests }) => {

@@ -25,7 +25,7 @@ const acknowledgesEarly: Parameters<typeof intake<'createIntake'>>[2] = (createI
   });
 };
 
-/** Early responses, mistaken identities, lost or doubled messages: whatever would lose an event or post it twice. */
+/** Early responses, mistaken identities, lost or doubled messages: what would lose an event or post it twice. */
 export const MUTANTS: Mutant[] = [
   ...SQLITE_MUTANTS,
   intake('acknowledges before the commit', 'createIntake', acknowledgesEarly, ['test/receiver/server.test.ts']),
@@ -84,7 +84,7 @@ export const MUTANTS: Mutant[] = [
     ['test/pipeline/guard.test.ts'],
   ),
   events(
-    'returns to an abandoned block',
+    'lets a transfer return to an abandoned block',
     'decideEvent',
     (decideEvent) => (item, ackedAt, state) => {
       const transfers = new Map(state.transfers);

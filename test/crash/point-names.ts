@@ -1,6 +1,6 @@
-/** Calls to the database on an event's way that only read or write one row: there is no transaction to be within. */
+/** Calls to the database on an event's way that read, or write one row: they have no transaction. */
 const SINGLE = ['inbox.next', 'routing.context', 'outbox.claim', 'outbox.countAttempt'];
-/** Those that are one transaction. */
+/** Calls that are one transaction. */
 const WHOLE = [
   'inbox.append',
   'routing.commit',
@@ -41,7 +41,7 @@ export const EVENT_POINTS: readonly string[] = [
   'receiver listening',
 ];
 
-/** Points that only the first start of all passes. */
+/** Points that only the very first start passes. */
 export const FIRST_POINTS: readonly string[] = [
   'lock taken',
   'journal mode set',

@@ -16,7 +16,7 @@ function pass(point: string): void {
   if (point === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** On a disk that is not slow, a message holds one call. */
+/** The calls in a message; it holds several only while the disk is slow. */
 const callsIn = (message: unknown): PostedCall[] => (Array.isArray(message) ? (message as PostedCall[]) : []);
 
 function watchStore(): void {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MUTANTS } from './mutations.ts';
+import { MUTANTS } from './mutants.ts';
 import { CONTROL } from './seams.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MUTANTS } from './mutations.ts';
+import { MUTANTS } from './mutants.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

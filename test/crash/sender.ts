@@ -4,35 +4,37 @@ import type { Watched } from './watched.ts';
 /** Waits between the tries of one delivery: the real schedule's shape, in milliseconds instead of minutes. */
 const RETRIES = [100, 200, 300, 500];
 /** The earliest repeat of a delivery whose 200 got lost on the way to the sender. */
-const LOST_ANSWER_MS = 15_000;
+const LOST_RESPONSE_MS = 15_000;
 
-/** One transfer as the chain knows it; `lines` names the channels that must show it, by the text `shown`. */
+/** One transfer as the chain knows it. */
 export interface Sent {
-  /** Its amount, or its token's id: nothing else looks like it. */
-  shown: string;
-  lines: string[];
+  /** How it is shown: its amount, or its token's ID. Nothing else looks like it. */
+  text: string;
+  /** The channels that must show it. */
+  channelIds: string[];
   acknowledged: boolean;
   /** Milliseconds since any moment: when it was first posted, and when its first body was acknowledged. */
   begunAt: number;
   acknowledgedAt: number;
 }
 
-/** Transfers that go to the same few channels before the next few have their turn. */
+/** How many transfers go to the same few channels before the next few have their turn. */
 const TURN = 150;
+/** How many channels these are. */
 const AT_ONCE = 6;
-/** So few wait at a time that no channel's backlog becomes a digest. */
+/** How many may wait: few enough that no channel's backlog becomes a digest. */
 export const ENOUGH = 50;
 
 const STRANGER = `0x${'d'.repeat(40)}`;
 const TOKEN = `0x${'7'.repeat(40)}`;
 const ITEMS = `0x${'8'.repeat(40)}`;
-/** Amounts and ids of tokens begin here, so that no other number looks like one. */
+/** Amounts and token IDs begin here, so that no other number looks like one. */
 const AMOUNTS = 8_000_000_000_000_000;
 const TOKEN_IDS = 9_000_000_000_000_000n;
 
 /**
- * Posts transfers at a rate and follows the retry schedule until each body is answered 200: single bodies, twins,
- * bodies of another block, and repeats of what was answered.
+ * Posts transfers at a rate, and each body again until it gets a 200: single bodies, twins, bodies of another block, and
+ * repeats of acknowledged ones. `waiting`: how many transfers the channels do not show yet.
  */
 export function startSender(
   url: string | (() => string),
@@ -40,7 +42,7 @@ export function startSender(
   waiting: () => number,
   { everyMs = 20, laterMs = RETRIES } = {},
 ) {
-  const repeats = { share: 0.1, afterMs: LOST_ANSWER_MS };
+  const repeats = { share: 0.1, afterMs: LOST_RESPONSE_MS };
   const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, laterMs, repeats });
   const sent = new Map<string, Sent>();
   let serial = 0;
@@ -63,13 +65,13 @@ export function startSender(
     const txHash = `0x${(++serial).toString(16).padStart(64, '0')}`;
     const value = AMOUNTS + serial;
     const event: Sent = {
-      shown: value.toLocaleString('en-US'),
-      lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
+      text: value.toLocaleString('en-US'),
+      channelIds: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
       acknowledged: false,
       begunAt: performance.now(),
       acknowledgedAt: Number.POSITIVE_INFINITY,
     };
-    sent.set(event.shown, event);
+    sent.set(event.text, event);
     const body = {
       from: from?.address ?? STRANGER,
       to: to.address,
@@ -94,12 +96,12 @@ export function startSender(
     if (Math.random() < 0.2) later(Math.random() * 800, () => another(body, to.channelId));
   }
 
-  /** A token that moved in the same transaction, as an event that comes later; it joins the transaction's message. */
+  /** An NFT that moved in the same transaction, whose event comes later; it joins the transaction's message. */
   function another(body: { txHash: string }, channelId: string): void {
     const tokenId = `${TOKEN_IDS + BigInt(body.txHash)}`;
     const times = { begunAt: performance.now(), acknowledgedAt: Number.POSITIVE_INFINITY };
-    const event: Sent = { shown: tokenId, lines: [channelId], acknowledged: false, ...times };
-    sent.set(event.shown, event);
+    const event: Sent = { text: tokenId, channelIds: [channelId], acknowledged: false, ...times };
+    sent.set(event.text, event);
     const token = { tokenAddress: ITEMS, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenDecimals: null, value: '1' };
     post(event, { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' });
   }
@@ -114,7 +116,7 @@ export function startSender(
     acknowledged: () => acknowledged,
     /** Bodies without a 200 yet. */
     unanswered,
-    /** No new transfers; what was begun is still repeated until it is answered. */
+    /** Sends no new transfers; what was begun is still repeated until it gets a 200. */
     calm: () => clearInterval(pulse),
     async close(): Promise<void> {
       clearInterval(pulse);

@@ -8,9 +8,9 @@ import type { Group, Member } from './group.ts';
 const BEYOND_LEASE_MS = 7_000;
 const DOWN_MS = 2_000;
 
-/** What may happen to several processes on one Postgres, and how it is made good again. */
+/** What may happen to several processes on one Postgres, and how it ends. */
 export const FAULTS = {
-  /** The one that works dies. */
+  /** The working process dies. */
   async killWorker({ group }: World): Promise<void> {
     const worker = await workerOf(group);
     worker.signal('SIGKILL');
@@ -18,7 +18,7 @@ export const FAULTS = {
     await taken(group, worker);
     worker.start();
   },
-  /** Any of them dies, and is started again at once. */
+  /** A process dies, and is started again at once. */
   async kill({ group }: World): Promise<void> {
     const member = group.members[Math.floor(Math.random() * group.members.length)]!;
     member.signal('SIGKILL');
@@ -26,7 +26,7 @@ export const FAULTS = {
     member.start();
     await ready(member);
   },
-  /** The one that works is stopped beyond its lease, and goes on. */
+  /** The working process is stopped for longer than its lease, and continues. */
   async sleep({ group }: World): Promise<void> {
     const worker = await workerOf(group);
     worker.signal('SIGSTOP');
@@ -34,7 +34,7 @@ export const FAULTS = {
     worker.signal('SIGCONT');
     await ready(worker);
   },
-  /** The one that works is cut off from Postgres, and from nothing else. */
+  /** The working process is cut off from Postgres, and from nothing else. */
   async cut({ group }: World): Promise<void> {
     const worker = await workerOf(group);
     worker.cable.cut();
@@ -42,7 +42,7 @@ export const FAULTS = {
     worker.cable.mend();
     await ready(worker);
   },
-  /** The network forgets every connection to Postgres, as a firewall does that starts again. Neither side notices. */
+  /** The network forgets every connection to Postgres, as a restarted firewall does. Neither side notices. */
   async forget({ group }: World): Promise<void> {
     for (const { cable } of group.members) cable.forget();
     await wait(BEYOND_LEASE_MS);
@@ -74,7 +74,7 @@ export const FAULTS = {
     await server.start();
     await workerOf(group);
   },
-  /** Every process is replaced by another one, one after the other. */
+  /** The processes are replaced one after the other, as at an update. */
   async roll({ group }: World): Promise<void> {
     for (const member of group.members) {
       member.signal('SIGTERM');
@@ -97,7 +97,7 @@ interface World {
 
 const metFullDisk = ({ log }: Member) => log().includes('No space left on device');
 
-/** Its log needs a new file, for which there is no space. */
+/** Whether Postgres stops because its log needs a new file, for which there is no space. */
 async function isStoppedByItsLog(server: PostgresServer): Promise<boolean> {
   await server.switchLog().catch(() => undefined);
   return !server.isRunning();
@@ -105,7 +105,7 @@ async function isStoppedByItsLog(server: PostgresServer): Promise<boolean> {
 
 const ready = (member: Member) => until(`${member.name} can store deliveries again`, member.isReady);
 
-/** The one that works, as soon as there is one. */
+/** The working process, as soon as there is one. */
 export async function workerOf(group: Group): Promise<Member> {
   let worker: Member | null = null;
   await until('one of the processes works', async () => {

@@ -16,16 +16,16 @@ export interface Member {
   /** Resolves once its process ended. */
   ended(): Promise<unknown>;
   start(): void;
-  /** What it reports to do now; null: it does not respond. */
+  /** The role that it reports; null: it does not respond. */
   role(): Promise<string | null>;
   /** Whether it can store deliveries. */
   isReady(): Promise<boolean>;
 }
 
 export const TOKEN = 'path-token-of-the-test';
-/** Readiness is answered within two seconds; a stopped process never answers. */
+/** A running process reports its readiness within this time; a stopped one never does. */
 const RESPONSE_MS = 500;
-/** Between two questions: they must not be the load. */
+/** The pause before each request: these must not be the load. */
 const PAUSE_MS = 50;
 
 /** Starts several bots, each with a cable of its own to the database. */

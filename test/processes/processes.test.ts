@@ -3,10 +3,10 @@ import { isPostgresMissing } from '../store/postgres/server.ts';
 import { trial } from './trial.ts';
 
 it.skipIf(isPostgresMissing())(
-  'loses, doubles and disorders nothing when processes and Postgres fail',
+  'loses, doubles and reorders nothing when processes and Postgres fail',
   async () => {
     const faults = ['killWorker', 'sleep', 'postgres', 'fullDisk', 'fullLog', 'roll'] as const;
-    // How long it takes is for `npm run test:processes`: this machine may be busy.
+    // `npm run test:processes` also checks how long it takes: here the machine may be busy.
     const { acknowledged, shown, lost, doubled, disordered, problems } = await trial(faults, {
       everyMs: 1_000,
       pulseMs: 20,

@@ -31,7 +31,7 @@ process.stdout.write(
   `${Math.round((Date.now() - begun) / 1_000)} s, ${happened} faults · ` +
     `acknowledged ${acknowledged}, shown ${shown}, lost ${lost}, doubled ${doubled}, disordered ${disordered}\n`,
 );
-/** Somebody works again within this time. */
+/** Another process works within this time. */
 const TAKE_OVER_MS = 10_000;
 /** The sender's first retry: no delivery may be refused for longer while a new release starts. */
 const RETRY_MS = 15_000;

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/client.ts';
-import { countShown, linesOf } from '../crash/count.ts';
+import { countShown, transfersIn } from '../crash/count.ts';
 import { type Sent, startSender } from '../crash/sender.ts';
+import { settle } from '../crash/settle.ts';
+import { watchUnshown } from '../crash/unshown.ts';
 import { watchAddresses } from '../crash/watched.ts';
 import { createDisk } from '../store/postgres/full-disk.ts';
 import { startPostgres } from '../store/postgres/server.ts';
@@ -19,7 +21,7 @@ interface Verdict {
   shown: number;
   lost: number;
   doubled: number;
-  /** Pairs of neighbors in a channel that are the wrong way round. */
+  /** Transfers that a channel shows after later ones. */
   disordered: number;
   /** The longest time without a process that works, for each kind of fault; in milliseconds. */
   idleMs: Partial<Record<Fault, number>>;
@@ -28,18 +30,16 @@ interface Verdict {
   problems: string[];
 }
 
-/** The end waits this long after the last change. */
-const STILL_MS = 40_000;
 const LOOK_MS = 100;
 /**
- * A load balancer passes a delivery on at once when a process is gone. What was refused, or not answered in time, the
- * sender repeats after 15 s: only then can it be distinguished from another transfer.
+ * A load balancer passes a delivery on at once when a process is gone. The sender repeats what was refused, or got no
+ * response in time, after 15 s: only then can it be distinguished from another transfer.
  */
 const SENDER_RETRIES_MS = [15_000];
 
 /**
- * Lets faults happen to three processes on one real Postgres under load, a while after each other, and counts what the
- * channels show. Deliveries go to any of the three, also to those that do not respond: that is what their retries are for.
+ * Lets faults happen to three processes on one real Postgres under load, one after the other, and counts what the channels
+ * show. Deliveries go to any of the three, even to one that does not respond: then they are retried.
  */
 export async function trial(
   faults: Iterable<Fault>,
@@ -59,9 +59,9 @@ export async function trial(
   );
   await workerOf(group);
 
-  const open = watchOpen(discord);
+  const unshown = watchUnshown(discord);
   const anyReceiver = () => group.members[Math.floor(Math.random() * group.members.length)]!.receiver;
-  const sender = startSender(anyReceiver, watched, () => open.count(sender.sent), {
+  const sender = startSender(anyReceiver, watched, () => unshown.count(sender.sent), {
     everyMs: pulseMs,
     laterMs: SENDER_RETRIES_MS,
   });
@@ -82,36 +82,19 @@ export async function trial(
   }
   await wait(everyMs);
   sender.calm();
-  const left = await settle(database, () => sender.unanswered() + open.count(sender.sent));
+  const left = await settle(
+    () => openPostgresStore(database),
+    () => sender.unanswered() + unshown.count(sender.sent),
+  );
   const all = [...sender.sent.values()];
-  const { problems, ...counted } = countShown(discord, all);
-  if (left !== '') problems.push(left);
+  const { problems: miscounts, ...counted } = countShown(discord, all);
+  const problems = [...miscounts, ...left];
   if (problems.length > 0) for (const { name, log } of group.members) problems.push(`${name}: ${log().slice(-3_000)}`);
   return { ...counted, ...verdict, disordered: countDisorder(discord, all), problems };
 }
 
-/** How long a transfer has been waiting for its 200, or waited. */
+/** How long a transfer waited for its 200, until now if it still waits. */
 const waited = ({ begunAt, acknowledgedAt }: Sent): number => Math.min(acknowledgedAt, performance.now()) - begunAt;
-
-/** Knows which transfers no channel shows yet. */
-function watchOpen(discord: Discord) {
-  const shown = new Set<string>();
-  discord.on((event) => {
-    if (event.type !== 'message' || event.change === 'deleted') return;
-    for (const line of linesOf(event.message.message)) shown.add(`${event.message.channelId} ${line.shown}`);
-  });
-  const open = new Set<Sent>();
-  let looked = 0;
-  return {
-    count(sent: ReadonlyMap<string, Sent>): number {
-      for (const event of [...sent.values()].slice(looked)) open.add(event);
-      looked = sent.size;
-      for (const event of open)
-        if (event.lines.every((channelId) => shown.has(`${channelId} ${event.shown}`))) open.delete(event);
-      return open.size;
-    },
-  };
-}
 
 /** Measures how long no process reports that it works. */
 function watchIdle(group: Group) {
@@ -142,39 +125,15 @@ function watchIdle(group: Group) {
   };
 }
 
-/** Waits until nothing is left to do, or nothing has moved for long; returns what is left. */
-async function settle(database: string, unfinished: () => number): Promise<string> {
-  const { store, close } = await openPostgresStore(database);
-  try {
-    let least = Number.POSITIVE_INFINITY;
-    let since = Date.now();
-    for (;;) {
-      const backlog = await store.metrics.backlog(Date.now());
-      const { inbox, alerts, frozen, quarantine, deadLetters } = backlog;
-      const rest = unfinished() + inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen;
-      const over = quarantine.rows + deadLetters;
-      if (rest === 0) return over === 0 ? '' : `something went wrong: ${JSON.stringify(backlog)}`;
-      if (Date.now() - since > STILL_MS) return `something is left: ${unfinished()}, ${JSON.stringify(backlog)}`;
-      if (rest < least) {
-        least = rest;
-        since = Date.now();
-      }
-      await wait(LOOK_MS);
-    }
-  } finally {
-    await close();
-  }
-}
-
 /**
- * How many transfers a channel shows behind one that began when they had been acknowledged already. Tokens are left out:
- * they join the message of their transaction.
+ * How many transfers a channel shows after one that was first posted when they had already been acknowledged. NFTs are
+ * left out: they join the message of their transaction.
  */
 function countDisorder(discord: Discord, sent: readonly Sent[]): number {
-  const byText = new Map(sent.filter(({ shown }) => shown.includes(',')).map((event) => [event.shown, event]));
+  const byText = new Map(sent.filter(({ text }) => text.includes(',')).map((event) => [event.text, event]));
   const channels = new Map<string, Sent[]>();
   for (const { channelId, message } of discord.history()) {
-    const events = linesOf(message).flatMap(({ shown }) => byText.get(shown) ?? []);
+    const events = transfersIn(message).flatMap(({ text }) => byText.get(text) ?? []);
     channels.set(channelId, [...(channels.get(channelId) ?? []), ...events]);
   }
   let disordered = 0;
