@@ -30,15 +30,15 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** The channel's alerts about a transaction. */
-const linesOf = ({ hash }: Mined) =>
+const alertsOf = ({ hash }: Mined) =>
   world.discord
     .messages(seed.harbor.alerts)
     .flatMap(({ message }) => shownIn(message))
     .filter(({ text }) => text.includes(hash));
 
-async function reported(mined: Mined, lines = 1) {
-  await world.discord.until(`the transaction is reported in ${lines} lines`, () => linesOf(mined).length >= lines);
-  return linesOf(mined);
+async function reported(mined: Mined) {
+  await world.discord.until('the transaction is posted', () => alertsOf(mined).length > 0);
+  return alertsOf(mined);
 }
 
 describe('mined transfers', () => {
@@ -65,58 +65,58 @@ describe('mined transfers', () => {
   ];
   it.each(cases)('posts a mined transfer as one message: %s', async (_name, transfer, title) => {
     const mined = await world.chain.transfer(transfer);
-    const [line] = await reported(mined);
-    expect(line!.title).toMatch(title);
+    const [alert] = await reported(mined);
+    expect(alert!.title).toMatch(title);
   });
 
-  it('contains both full checksum addresses and the transaction as targets of links', async () => {
+  it('links both full checksum addresses and the transaction in an alert', async () => {
     const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 7_000_000n });
-    const [line] = await reported(mined);
+    const [alert] = await reported(mined);
     for (const part of [
       `/tx/${mined.hash})`,
       `/address/${world.chain.wallets.Alice})`,
       `[**Treasury**](`,
       `/address/${world.chain.wallets.Treasury})`,
     ]) {
-      expect(line!.text).toContain(part);
+      expect(alert!.text).toContain(part);
     }
   });
 
   it('shows two equal transfers of one transaction as ×2', async () => {
     const mined = await world.chain.twins({ from: 'Alice', to: 'Treasury' });
-    await world.discord.until('both transfers are reported in one line', () =>
-      linesOf(mined).some((line) => line.title.includes('×2')),
+    await world.discord.until('the alert counts 2 transfers', () =>
+      alertsOf(mined).some(({ title }) => title.includes('×2')),
     );
-    expect(linesOf(mined)).toHaveLength(1);
+    expect(alertsOf(mined)).toHaveLength(1);
   });
 
-  it('shows a swap, and a sweep of many NFTs, as one thing each', async () => {
+  it('shows a swap, and a sweep of many NFTs, as one alert each', async () => {
     const swap = await world.chain.swap('Treasury');
     const sweep = await world.chain.sweep({ from: 'Market', to: 'Treasury', count: 20 });
-    const titles = (mined: Mined) => linesOf(mined).map((line) => line.title);
+    const titles = (mined: Mined) => alertsOf(mined).map(({ title }) => title);
     await expect
       .poll(() => [titles(swap), titles(sweep)], { message: 'alerts of the swap and the sweep', timeout: 20_000 })
       .toEqual([
         [expect.stringMatching(/^🔄 Treasury −150 \S+ → \+120 \S+$/)],
         [expect.stringMatching(/^📥 .*\b20 × `?\S/)],
       ]);
-    expect(linesOf(sweep)[0]!.text).toMatch(/#\d+/);
+    expect(alertsOf(sweep)[0]!.text).toMatch(/#\d+/);
   });
 
-  it('shows hostile names that a wallet itself sends on only as harmless code', async () => {
-    const [line] = await reported(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
-    const names = [...line!.text.matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
-    expect(line!.title).toMatch(/`[^`]+`$/);
+  it('shows hostile names only as inline code, if the wallet itself sends such tokens', async () => {
+    const [alert] = await reported(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
+    const names = [...alert!.text.matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
+    expect(alert!.title).toMatch(/`[^`]+`$/);
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);
   });
 
   it('groups the alerts of a burst into messages', async () => {
     const shown = world.discord.messages(seed.harbor.alerts).length;
     const mined = await world.chain.burst(20, { from: 'Alice', to: 'Treasury' });
-    // Commands in the meantime get a reply within Discord's three seconds.
+    // Meanwhile commands are acknowledged within Discord's three seconds.
     const before = slowness();
     let longest = 0;
-    while (!mined.every((one) => linesOf(one).length > 0)) {
+    while (!mined.every((one) => alertsOf(one).length > 0)) {
       const person = { userId: seed.ada, channelId: seed.harbor.general };
       const began = performance.now();
       const asked = await world.discord.use({ kind: 'command', name: 'status', ...person });
@@ -125,37 +125,35 @@ describe('mined transfers', () => {
       await asked.final();
     }
     expect(longest / Math.max(before, slowness())).toBeLessThan(3_000);
-    expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
+    expect(mined.map((one) => alertsOf(one).length)).toEqual(mined.map(() => 1));
     expect(world.discord.messages(seed.harbor.alerts).length - shown).toBeLessThan(20);
   });
 });
 
 describe('the bot as a process', () => {
-  it('loses and doubles nothing when it is killed in a burst', async () => {
+  it('loses and doubles nothing when the bot is killed in a burst', async () => {
     const mined = await world.chain.burst(12, { from: 'Bob', to: 'Treasury' });
-    await world.discord.until('one of the transactions is reported', () =>
-      mined.some((one) => linesOf(one).length > 0),
-    );
+    await world.discord.until('one of the transactions is posted', () => mined.some((one) => alertsOf(one).length > 0));
     await world.stopBot('SIGKILL');
     await world.startBot();
     world.passTime(RETRY_MS);
-    await world.discord.until('every transaction is reported', () => mined.every((one) => linesOf(one).length > 0));
+    await world.discord.until('every transaction is posted', () => mined.every((one) => alertsOf(one).length > 0));
     const last = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
     await reported(last);
-    expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
+    expect(mined.map((one) => alertsOf(one).length)).toEqual(mined.map(() => 1));
   });
 
-  it('ends within 8 s with code 0 on request, and continues after a restart', async () => {
+  it('exits with 0 within 8 s of SIGTERM, and posts after a restart what happened meanwhile', async () => {
     const took = await timed(async () => expect(await world.stopBot('SIGTERM')).toBe(0));
     expect(took).toBeLessThan(8_000);
     const mined = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
     await world.startBot();
-    // The first try found nobody.
+    // The service's first try failed.
     world.passTime(RETRY_MS);
     expect(await reported(mined)).toHaveLength(1);
   });
 
-  it('shows the operator its state, and never its secrets', async () => {
+  it('shows the operator the bot’s state, and logs no secret', async () => {
     const ready = await request(`${world.opsUrl}/readyz`);
     expect(await ready.body.json()).toMatchObject({ parts: { database: { ready: true }, sending: { ready: true } } });
     const metrics = await (await request(`${world.opsUrl}/metrics`)).body.text();

@@ -35,7 +35,7 @@ export interface WholeWorld {
   /** Ends the bot with a signal and waits for its end; returns the exit code. */
   stopBot(signal: NodeJS.Signals): Promise<number | null>;
   startBot(): Promise<void>;
-  /** Advances the notification service's clock by this much, and sends what is due then. */
+  /** Advances the notification service's clock and lets it deliver what is due then. */
   passTime(ms: number): void;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     cataloged: [chain.tokens.dollar.address, chain.tokens.bell.address],
   });
   stack.defer(() => services.close());
-  // Its time stands still: how long a busy machine takes to answer is measured where it matters.
+  // Its time stands still, so that no deadline passes: a busy machine may take long.
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   stack.defer(() => discord.close());
   let bot: ChildProcess | undefined;

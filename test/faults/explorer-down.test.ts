@@ -4,23 +4,22 @@ import { startDiscord } from '../../sandbox/discord/index.ts';
 import { CHANNEL, post, startHere } from '../lifecycle/app.ts';
 import { temporaryFile } from '../lifecycle/bot.ts';
 import { payment } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 
-const AWAY: Given = { status: 502, body: 'Bad gateway' };
-const BACK: Given = { body: { status: '0', message: 'Contract address not found', result: null } };
+const DOWN: Given = { status: 502, body: 'Bad gateway' };
+const UP: Given = { body: { status: '0', message: 'Contract address not found', result: null } };
 
 it('shows in the alert, /readyz and the metrics that the explorer is down, and still posts the alert', async () => {
   const discord = await startDiscord({ limits: 'none' });
-  const explorer = await startUpstream(() => AWAY);
+  onTestFinished(() => discord.close());
+  const explorer = await startUpstream(() => DOWN);
+  onTestFinished(explorer.close);
   const app = await startHere(temporaryFile(), discord, undefined, { EXPLORER_API_URL: explorer.url });
-  onTestFinished(async () => {
-    await app.close();
-    await explorer.close();
-    await discord.close();
-  });
+  onTestFinished(app.close);
   const ops = async (path: string) => {
-    const answer = await request(app.ops + path);
-    return { status: answer.statusCode, text: await answer.body.text() };
+    const response = await request(app.ops + path);
+    return { status: response.statusCode, text: await response.body.text() };
   };
 
   await discord.until('the commands are registered', ({ state }) =>
@@ -34,14 +33,13 @@ it('shows in the alert, /readyz and the metrics that the explorer is down, and s
     200,
     { ok: true, parts: { interfaces: { ready: true, detail: expect.stringMatching(/^explorer .* \d+ s: broken$/) } } },
   ]);
-  await expect
-    .poll(async () => (await ops('/metrics')).text, { message: 'the outage does not show in the metrics' })
-    .toMatch(/^ledgerbell_interface_unavailable_seconds\{interface="explorer"\} (?!0$)/m);
+  const unavailable = /^ledgerbell_interface_unavailable_seconds\{interface="explorer"\} (?!0$)/m;
+  await until('the metrics show the outage', async () => unavailable.test((await ops('/metrics')).text));
   expect((await ops('/metrics')).text).toContain(
     'ledgerbell_interface_errors_total{interface="explorer",reason="broken"} 1',
   );
 
-  explorer.set(() => BACK);
+  explorer.set(() => UP);
   await app.internals.services.interfaces.check();
   expect(JSON.parse((await ops('/readyz')).text)).toMatchObject({ parts: { interfaces: { ready: true } } });
   expect((await ops('/metrics')).text).toContain('ledgerbell_interface_unavailable_seconds{interface="explorer"} 0');

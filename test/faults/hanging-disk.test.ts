@@ -6,7 +6,7 @@ import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts
 import { timed } from '../slowness.ts';
 import { bodiesIn } from '../store/sqlite/beside.ts';
 
-/** A bot whose next sync never comes back. */
+/** A bot whose next sync never returns. */
 async function hangingBot(): Promise<{ bot: Bot; file: string }> {
   const file = temporaryFile();
   const sync = `${file}.sync`;
@@ -33,9 +33,9 @@ it('responds on /healthz and /readyz within 2 s while a sync hangs, and /readyz 
   ] as const) {
     let text = '';
     const took = await timed(async () => {
-      const answer = await request(`${bot.ops}/${path}`);
-      text = await answer.body.text();
-      expect(answer.statusCode, `the status of /${path}`).toBe(status);
+      const response = await request(`${bot.ops}/${path}`);
+      text = await response.body.text();
+      expect(response.statusCode, `the status of /${path}`).toBe(status);
     });
     expect(took, `the milliseconds until /${path} responded`).toBeLessThan(2_000);
     if (path === 'readyz') expect(text).toContain('has not responded');
