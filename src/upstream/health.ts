@@ -3,36 +3,37 @@ import { type Clock, inTime, MINUTE, SECOND } from '../domain/clock.ts';
 import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type UpstreamFailure } from '../domain/upstream.ts';
 
 /** How often an interface that is down is probed. */
-const LOOK_MS = MINUTE;
+const PROBE_MS = MINUTE;
 /** How long a person waits for a check of every interface. */
 const CHECK_MS = 6 * SECOND;
 
 /** Makes a cheap request to an interface; its client records the result. */
 export type Probe = () => Promise<unknown>;
 
-/** Tracks whether each interface works, and since when it does not. */
+/** Which interfaces work, and since when the others do not. */
 export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
 
-/** Creates the one owner of that knowledge. It logs each outage once, and its end once. */
+/** Tracks which interfaces work; logs each outage once, and its end once. */
 export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logger }) {
   const outages = new Map<Interface, Outage>();
   const errors = new Map<Interface, Map<UpstreamFailure['status'], number>>();
   const probes = new Map<Interface, Probe>();
-  let stopLooking = () => {};
+  let cancelProbes = () => {};
 
-  function look(): void {
-    stopLooking();
-    if (outages.size === 0) return;
-    stopLooking = clock.after(LOOK_MS, () => {
+  /** Probes every minute what is down, until nothing is. */
+  function scheduleProbes(): void {
+    cancelProbes();
+    cancelProbes = clock.after(PROBE_MS, () => {
       for (const name of outages.keys()) void probes.get(name)?.();
-      look();
+      if (outages.size > 0) scheduleProbes();
     });
   }
 
   function began(name: Interface, failure: UpstreamFailure): void {
     log.warn({ interface: name, reason: failure.status }, 'interface unavailable');
     outages.set(name, { since: clock.now(), failure });
-    look();
+    // An interface that fails again and again must not delay the probes of the others.
+    if (outages.size === 1) scheduleProbes();
   }
 
   function ended(name: Interface, { since }: Outage): void {
@@ -67,6 +68,6 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
       INTERFACES.flatMap((name) =>
         FAILURE_REASONS.map((reason) => ({ name, reason, count: errors.get(name)?.get(reason) ?? 0 })),
       ),
-    close: (): void => stopLooking(),
+    close: (): void => cancelProbes(),
   };
 }

@@ -51,6 +51,18 @@ it('probes an unavailable interface every minute, and a working one never', () =
   expect(probes).toBe(3);
 });
 
+it('probes an unavailable interface every minute, although another one fails again and again', () => {
+  let probes = 0;
+  health.watch('discovery', async () => void probes++);
+  health.note('discovery', { status: 'timeout' });
+  for (let n = 0; n < 6; n++) {
+    health.note('explorer', { status: 'timeout' });
+    clock.advance(MINUTE / 2);
+    health.note('explorer', null);
+  }
+  expect(probes).toBe(3);
+});
+
 it('probes every interface at once for a check', async () => {
   const asked: string[] = [];
   health.watch('discovery', async () => void asked.push('discovery'));
@@ -59,16 +71,16 @@ it('probes every interface at once for a check', async () => {
   expect(asked).toEqual(['discovery', 'explorer']);
 });
 
-/** An interface over HTTP that gives these answers, and what its client notes. */
-async function asked(name: 'explorer' | 'discovery' | 'notification', given: Given): Promise<string> {
+/** Sends one request to an interface that gives this response; returns what its client reports. */
+async function reported(name: 'explorer' | 'discovery' | 'notification', given: Given): Promise<string> {
   const upstream = await startUpstream(() => given);
   onTestFinished(() => upstream.close());
-  const notes: string[] = [];
+  const outcomes: string[] = [];
   const options = {
     url: upstream.url,
     now: () => 0,
     timeoutMs: 200,
-    onResponse: (failure: { status: string } | null) => void notes.push(failure?.status ?? 'fine'),
+    onResponse: (failure: { status: string } | null) => void outcomes.push(failure?.status ?? 'fine'),
   };
   const clients = {
     explorer: () => createExplorer({ ...options, addressParam: 'a', apiKey: undefined }).probe(),
@@ -76,7 +88,7 @@ async function asked(name: 'explorer' | 'discovery' | 'notification', given: Giv
     notification: () => createNotification({ ...options, projectId: 'p', apiKey: 'k', apiSecret: 's' }).webhooks(),
   };
   await clients[name]();
-  return notes.join();
+  return outcomes.join();
 }
 
 it.each([
@@ -88,10 +100,10 @@ it.each([
   ['discovery', { body: '<html>' }, 'unreadable'],
   ['discovery', { status: 404, body: '' }, 'rejected'],
   ['notification', { body: [] }, 'fine'],
-  // It answers, and refuses one project.
+  // The service works; it refuses one project.
   ['notification', { status: 403, body: {} }, 'fine'],
   ['notification', { status: 503, body: '' }, 'broken'],
   ['notification', { body: '<html>' }, 'unreadable'],
-] as const)('records the %s’s response %j as %s', async (name, given, noted) => {
-  expect(await asked(name, given)).toBe(noted);
+] as const)('reports the %s’s response %j as %s', async (name, given, outcome) => {
+  expect(await reported(name, given)).toBe(outcome);
 });
