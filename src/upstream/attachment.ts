@@ -1,3 +1,5 @@
+import { readBody } from './http.ts';
+
 /** Where Discord keeps the files that people attach. */
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
@@ -27,14 +29,8 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
         await response.body?.cancel();
         return { status: 'unreachable' };
       }
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      for await (const chunk of response.body ?? []) {
-        size += chunk.length;
-        if (size > most) return { status: 'too-large' };
-        chunks.push(chunk);
-      }
-      return decode(Buffer.concat(chunks));
+      const bytes = await readBody(response, most);
+      return bytes === null ? { status: 'too-large' } : decode(bytes);
     } catch {
       return { status: 'unreachable' };
     }

@@ -5,8 +5,8 @@ interface Loading<Result> {
 }
 
 /**
- * Caches the latest `most` results by key, each for its time. Equal requests at the same time share one call. With lru-cache
- * it would have as many lines: there, a time of 0 means forever, and a request ends with its place in the cache.
+ * Caches the latest `most` results by key, each for its time. Equal requests at the same time share one call. lru-cache
+ * would save no line: there a time of 0 means forever, and an entry that is evicted aborts its request.
  */
 export function createCache<Result>(most: number, now: () => number) {
   const cached = new Map<string, { until: number; result: Result }>();

@@ -46,8 +46,9 @@ const MAX_PAGES = 20;
 const CATEGORIES_MS = 5 * MINUTE;
 const ROWS_MS = MINUTE;
 /** Most characters of the rows of one result; a longer one is cut and not cached. */
-const MOST_CHARACTERS = 2_000_000;
-const CACHED = 20;
+const MAX_CHARACTERS = 2_000_000;
+/** Most queries whose rows are cached. */
+const MAX_CACHED = 20;
 /** How a service responds to a page that does not exist. */
 const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
@@ -58,7 +59,7 @@ export type Discovery = ReturnType<typeof createDiscovery>;
 export function createDiscovery({ url, now, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
   let loading: Promise<string[] | null> | null = null;
-  const cached = createCache<RowsResult>(CACHED, now);
+  const cached = createCache<RowsResult>(MAX_CACHED, now);
   const loadRows = createRowsReader(url, timeoutMs);
 
   async function loadCategories(): Promise<string[] | null> {
@@ -111,7 +112,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onResponse }: Dis
 
 /** Returns a function that reads the rows of a query from all pages, and learns how the service numbers them. */
 function createRowsReader(url: string, timeoutMs: number) {
-  /** What the service showed so far: the number of its first page (null: not known yet), and whether it takes a size. */
+  /** What responses have shown: the number of the first page (null: unknown), and whether a page size is accepted. */
   const learned: { firstPage: 0 | 1 | null; takesPageSize: boolean } = { firstPage: null, takesPageSize: true };
 
   async function askPage(query: ProviderQuery, page: number): Promise<Page | UpstreamFailure> {
@@ -142,7 +143,7 @@ function createRowsReader(url: string, timeoutMs: number) {
     }
     learned.takesPageSize = false;
     const again = await request();
-    // It refuses something else.
+    // If it refuses these, too, the page size was not the reason.
     learned.takesPageSize = again.every((page) => 'status' in page);
     return learned.takesPageSize ? responses : again;
   }
@@ -162,8 +163,8 @@ function createRowsReader(url: string, timeoutMs: number) {
       // A repeated first page (0 read as 1) shows nothing about further pages.
       more = found.isFull(page) && (added || page === last);
     }
-    // Where pages start at 1, page 0 may be refused or break the service. Without a response, it may contain the first
-    // rows.
+    // Where pages start at 1, page 0 may be refused or break the service. If it does not respond, page 0 may contain the
+    // first rows.
     const isMissing = (page: Page | UpstreamFailure | null, harmless: readonly UpstreamFailure['status'][]) =>
       page !== null && 'status' in page && !harmless.includes(page.status);
     let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
@@ -214,7 +215,7 @@ function gather() {
         const text = JSON.stringify(row);
         if (rows.has(text)) continue;
         characters += text.length;
-        if (characters > MOST_CHARACTERS) return false;
+        if (characters > MAX_CHARACTERS) return false;
         rows.set(text, row);
       }
       total = page.total ?? total;
@@ -225,14 +226,14 @@ function gather() {
     /** How many rows there are on all pages, if the service reports it. */
     total: () => total,
     isWhole: () => total !== null && rows.size >= total,
-    /** Some rows exceeded the size limit. */
-    isCut: () => characters > MOST_CHARACTERS,
-    /** The page was as full as any, so another one may follow. */
+    /** Whether rows were left out because of the size limit. */
+    isCut: () => characters > MAX_CHARACTERS,
+    /** Whether the page was as full as any, so that another one may follow. */
     isFull: ({ rows: { length } }: Page) => length > 0 && length === longest,
   };
 }
 
-/** Writes blanks as `%20`, which everybody decodes; a plus means a blank in forms only. */
+/** Writes blanks as `%20`, which every server decodes. A plus means a blank only in forms. */
 function percentEncoded(url: URL): URL {
   url.search = url.search.replaceAll('+', '%20');
   return url;

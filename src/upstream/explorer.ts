@@ -22,7 +22,8 @@ export interface ExplorerOptions {
 
 const FOUND_MS = MINUTE;
 const NOT_FOUND_MS = 15 * SECOND;
-const CACHED = 500;
+/** Most tokens that are cached. */
+const MAX_CACHED = 500;
 
 /** The explorer's token lookup. */
 export type Explorer = ReturnType<typeof createExplorer>;
@@ -30,7 +31,7 @@ export type Explorer = ReturnType<typeof createExplorer>;
 /** Creates the client. Results are cached briefly, and equal lookups share one call. */
 export function createExplorer(options: ExplorerOptions) {
   const { url, addressParam, apiKey, now, timeoutMs = 10_000, onResponse } = options;
-  const cached = createCache<TokenResult>(CACHED, now);
+  const cached = createCache<TokenResult>(MAX_CACHED, now);
   let root = `${url}/`;
 
   const request = (address: AddressText, base: string) => {

@@ -22,7 +22,7 @@ export interface Call {
   timeoutMs: number;
 }
 
-/** Larger than any response of these services; a longer one is not read completely. */
+/** Larger than any response of these services; the rest of a larger one is not read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Sends a request and reads the response as JSON; never throws, never follows a redirect. */
@@ -42,17 +42,23 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
       redirect: 'manual',
       signal,
     });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > MAX_BYTES) return { status: 'answered', code: response.status, json: undefined };
-      chunks.push(chunk);
-    }
-    return { status: 'answered', code: response.status, json: parse(Buffer.concat(chunks).toString('utf8')) };
+    const bytes = await readBody(response, MAX_BYTES);
+    return { status: 'answered', code: response.status, json: bytes ? parse(bytes.toString('utf8')) : undefined };
   } catch {
     return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
   }
+}
+
+/** Reads a response's body; null if it has more than `most` bytes. */
+export async function readBody({ body }: Response, most: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > most) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function parse(text: string): unknown {

@@ -19,9 +19,9 @@ export interface NotificationOptions {
   projectId: string;
   apiKey: string;
   apiSecret: string;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A request succeeded (null) or failed. A refusal counts as success: it concerns one project or webhook. */
-  onResponse?(failure: UpstreamFailure | null): void;
+  onResponse?: ((failure: UpstreamFailure | null) => void) | undefined;
 }
 
 /** The project's webhooks, or why they could not be read. */
@@ -52,7 +52,7 @@ const webhook = z
   );
 
 /** More than any project has. A response could contain hundreds of thousands, which would be slow to show. */
-const MOST_WEBHOOKS = 1_000;
+const MAX_WEBHOOKS = 1_000;
 
 const rows = z.array(z.unknown());
 const webhooks = z
@@ -62,7 +62,7 @@ const webhooks = z
     z.looseObject({ data: rows }).transform(({ data }) => data),
     z.looseObject({ webhooks: rows }).transform(({ webhooks: list }) => list),
   ])
-  .transform((list) => list.slice(0, MOST_WEBHOOKS).flatMap((row) => webhook.safeParse(row).data ?? []));
+  .transform((list) => list.slice(0, MAX_WEBHOOKS).flatMap((row) => webhook.safeParse(row).data ?? []));
 
 const addressRow = z.union([z.string(), z.looseObject({ address: z.string() }).transform(({ address }) => address)]);
 const addresses = z.union([rows, z.looseObject({ result: rows }).transform(({ result }) => result)]).transform((list) =>
@@ -95,8 +95,8 @@ const removal = z.looseObject({
 const REFUSALS: readonly UpstreamFailure['status'][] = ['forbidden', 'rejected', 'limited'];
 
 /**
- * The notification service: lists webhooks and removes addresses. It also makes calls that the specification names
- * without details, which a service may lack.
+ * The notification service's client. The specification describes how to list webhooks and remove addresses; the other
+ * calls it only names, so a service may lack them.
  */
 export type Notification = ReturnType<typeof createNotification>;
 
@@ -111,7 +111,7 @@ export function createNotification(options: NotificationOptions) {
 
   /** Sends a request and parses its response by a schema. */
   async function request<Read>(schema: z.ZodType<Read>, what: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
-    // The project's own service then returns more than the specification shows, such as a webhook's id.
+    // With this header, Ledgerbell's own service returns more than the specification shows, such as a webhook's id.
     const headers = { 'API-SECRET': apiSecret, prefer: 'return=representation' };
     const response = jsonOf(await call({ ...what, headers }));
     if (response.status !== 'ok') {
@@ -131,9 +131,7 @@ export function createNotification(options: NotificationOptions) {
       return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
-    /**
-     * The addresses that a webhook watches. The specification does not describe this call, so a service may lack it.
-     */
+    /** The addresses that a webhook watches. */
     async addresses(webhookId: string, withinMs: number): Promise<AddressesResult> {
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
       const read = await request(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });

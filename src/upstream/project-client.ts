@@ -25,24 +25,25 @@ export interface ProjectClient extends Notification {
 /** How long a webhook's addresses are cached: people add several in a row. */
 const ADDRESSES_MS = 30_000;
 /** Most webhooks whose addresses are cached. */
-const ADDRESSES_CACHED = 50;
+const MAX_CACHED = 50;
 
 /** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */
 export function createProjectClients(
   now: () => number,
-  options: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
+  { onResponse, timeoutMs }: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
 ) {
-  const lists = createCache<AddressesResult>(ADDRESSES_CACHED, now);
-  /** How often the bot changed each webhook, so that no outdated list is used. */
+  const cached = createCache<AddressesResult>(MAX_CACHED, now);
+  /** How often the bot changed each webhook. It is part of the cache's key, so that no outdated list is used. */
   const changes = new Map<string, number>();
 
   return (url: string, keys: ProjectKeys): ProjectClient => {
-    const client = createNotification({ url, ...keys, ...options });
-    const keyOf = (webhookId: string) => JSON.stringify([keys, webhookId]);
+    const client = createNotification({ url, ...keys, onResponse, timeoutMs });
+    // Hashed, so that the keys themselves stay in no cache.
+    const keyOf = (webhookId: string) => hash('sha256', JSON.stringify([keys, webhookId]));
     const changing =
       <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
       async (webhookId: string, addresses: readonly string[]): Promise<Result> => {
-        const key = hash('sha256', keyOf(webhookId));
+        const key = keyOf(webhookId);
         const done = () => void changes.set(key, (changes.get(key) ?? 0) + 1);
         return change(webhookId, addresses).finally(done);
       };
@@ -52,7 +53,7 @@ export function createProjectClients(
       removeAddresses: changing(client.removeAddresses),
       knownAddresses(webhookId, withinMs) {
         const key = keyOf(webhookId);
-        return lists(`${changes.get(hash('sha256', key)) ?? 0} ${key}`, {
+        return cached(`${changes.get(key) ?? 0} ${key}`, {
           load: () => client.addresses(webhookId, withinMs),
           keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
         });

@@ -79,14 +79,10 @@ export function createProjects(options: {
   /** The path tokens changed. */
   onTokens(): Promise<void>;
   onResponse?: NotificationOptions['onResponse'];
-  timeoutMs?: number;
+  timeoutMs?: NotificationOptions['timeoutMs'];
 }): Projects {
   const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
-  const { onResponse, timeoutMs } = options;
-  const clientOf = createProjectClients(now, {
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(onResponse && { onResponse }),
-  });
+  const clientOf = createProjectClients(now, options);
   let signing = new Map<number, readonly string[]>();
 
   const keysOf = ({ sealed, guildId }: StoredProject): Sealed | null => {

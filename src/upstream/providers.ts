@@ -43,12 +43,12 @@ export function readPage(response: HttpResult, category: string): Page | Upstrea
 }
 
 /** Most nested envelopes that are opened. */
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** The list in any known kind of envelope. */
 function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
   if (Array.isArray(json)) return json;
-  if (!isFields(json) || depth > DEEPEST) return null;
+  if (!isFields(json) || depth > MAX_DEPTH) return null;
   // A category may have the name of an envelope. Searching it twice at each depth would take forever.
   const keys = category === null ? CATEGORY_LISTS : new Set([category, ...LISTS]);
   for (const key of keys) {
@@ -59,7 +59,7 @@ function findList(json: unknown, category: string | null, depth = 0): unknown[] 
 }
 
 function findTotal(json: unknown, depth = 0): number | null {
-  if (!isFields(json) || depth > DEEPEST) return null;
+  if (!isFields(json) || depth > MAX_DEPTH) return null;
   for (const value of [json.total, json.totalCount, json.totalRows]) {
     if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
   }

@@ -75,7 +75,7 @@ describe('rows', () => {
     if (answer.status === 'ok') expect(answer.rows.map(({ columns }) => columns.provider)).toEqual(['P0', 'P1', 'P2']);
   });
 
-  it('reads no more rows than people could, however many the service has', async () => {
+  it('reads rows only up to a size limit, however many the service has', async () => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return { body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })) };
@@ -125,7 +125,7 @@ describe('rows', () => {
     expect([await search(20), await search(1), await search(0)]).toEqual([false, false, true]);
   });
 
-  /** A service of 120 rows whose first page has the number `base`; other numbers below it answer as given. */
+  /** A service with 120 rows whose first page has the number `base`; lower numbers get the response of `below`. */
   const paged = (base: number, below: (size: number) => Given) => () =>
     upstream.set(({ url }) => {
       const { searchParams } = new URL(url, upstream.url);

@@ -1,9 +1,9 @@
 import fastify, { type FastifyRequest } from 'fastify';
 
-/** What a stand-in for an upstream service answers: a status, and JSON or a text as it is; `null` never answers. */
+/** A response of the stand-in: a status, and JSON or a text as it is; null: none ever comes. */
 export type Given = { status?: number; body: unknown; type?: string } | null;
 
-/** A small service whose answers a test decides; `requests` are all that came, oldest first. */
+/** Starts a stand-in for an upstream service. A test decides its responses; `requests` are all it got, oldest first. */
 export async function startUpstream(answer: (request: FastifyRequest) => Given | Promise<Given>) {
   const requests: { method: string; url: string; headers: Record<string, unknown>; body: unknown }[] = [];
   const app = fastify({ forceCloseConnections: true });
@@ -23,7 +23,7 @@ export async function startUpstream(answer: (request: FastifyRequest) => Given |
   return {
     url,
     requests,
-    /** From now on. */
+    /** Changes the responses from now on. */
     set: (next: (request: FastifyRequest) => Given | Promise<Given>) => {
       state.answer = next;
     },
