@@ -15,17 +15,11 @@ export class ConfigError extends Error {
  * Faults that the next start may not have: a full or failing disk, too many open files, a port in use, usually by the
  * process that this one replaces. An unknown host name is not among them: it is wrong.
  */
-const PASSING_START = /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|ENOBUFS|EADDRINUSE)$/;
+const TRANSIENT = /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|ENOBUFS|EADDRINUSE)$/;
 
 /** Returns the error that ends a start because of a system error: a {@link ConfigError} unless a restart may help. */
 export function startError(message: string, { code = '' }: NodeJS.ErrnoException): Error {
-  return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
-}
-
-/** Words an error for operators: messages of the system and of SQLite do not name the fix. */
-export function toolWords({ message, code }: NodeJS.ErrnoException, file: string): string {
-  if (code === undefined) return message;
-  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, with its DATABASE_URL.`;
+  return TRANSIENT.test(code) ? new Error(message) : new ConfigError(message);
 }
 
 /**
@@ -55,8 +49,18 @@ export function isDatabaseFault(error: unknown): boolean {
 }
 
 /**
- * What the log holds of an error: not its other fields, because those of discord.js carry the request with its tokens and
- * the whole response, and of anything that is not an error only its type.
+ * An error as one line for the log: its type, code and message. Other fields are left out: those of discord.js contain
+ * the token.
+ */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: string | number };
+  return `${error.name}${code === undefined ? '' : ` ${code}`}: ${error.message}`;
+}
+
+/**
+ * The fields of an error that are logged. Others are left out, because those of discord.js contain the request with its
+ * tokens and the whole response. Of anything that is not an error, only the type is logged.
  */
 export function forLog(error: unknown): object {
   if (!(error instanceof Error)) return { message: `not an error but a value of type ${typeof error}` };

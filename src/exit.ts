@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 
 /**
+ * The exit code when a restart cannot help: the configuration is wrong (sysexits' EX_CONFIG), or the database has to be
+ * restored. The documented systemd unit does not restart the bot then.
+ */
+export const EX_CONFIG = 78;
+
+/**
  * Ends the process with an exit code at once. `process.exit` waits for every thread, also for one that waits for a disk
  * that hangs. It also closes the database, which would remove the log of a file that replaced it. Replacing the process
  * with another program does neither. The image has no shell: there Node is that program. A signal would not do, because

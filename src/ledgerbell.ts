@@ -1,26 +1,19 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { databaseFile, isPostgres, readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
-import { ConfigError, toolWords } from './errors.ts';
+import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
+import { ConfigError } from './errors.ts';
+import { EX_CONFIG } from './exit.ts';
 import { backupTo } from './operator/backup.ts';
 import { discard, list, replay, show, withDeadLetters } from './operator/deadletters.ts';
+import { onFile } from './operator/on-file.ts';
 import { progressBar } from './operator/progress.ts';
 import { restoreFrom } from './operator/restore.ts';
 
 /** `npm run ledgerbell -- <command>`: what operators do with an installation. */
 
-/** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
-const EX_CONFIG = 78;
-/** The database of the running command, for error messages. */
-let file = '';
-const database = () => (file = readDatabaseFile(process.env));
-function databaseUrl(): string {
-  const url = readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
-  if (!isPostgres(url)) file = databaseFile({ DATABASE_URL: url });
-  return url;
-}
+const databaseUrl = () => readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
 const print = (text: string) => void process.stdout.write(`${text}\n`);
-/** What a command's `--help` shows below the options. */
+/** The text below the options in a command's `--help`. */
 const examples = (...lines: string[]) => `
 Examples:
 ${lines.map((line) => `  npm run ${line}`).join('\n')}
@@ -30,7 +23,7 @@ Exit codes:
   1   failed, or used wrongly; of check: something is wrong
   78  wrong configuration, or a database that another start cannot help`;
 
-/** An option's value; throws an error for the terminal when it is something else. */
+/** Reads an option's value; throws an error for the terminal when it is not such a number. */
 function wholeNumber(value: string): number {
   if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('It must be a number from 1 to 999999.');
   return Number(value);
@@ -91,16 +84,19 @@ program
     'after',
     examples('backup', 'backup -- --to /mnt/elsewhere --keep 48', 'backup -- /mnt/elsewhere/ledgerbell.sqlite'),
   )
-  .action(async (target: string | undefined, { to, keep }: { to?: string; keep?: number }) =>
-    print(await backupTo(database(), { file: target, to, keep, usual: readBackupFolder(process.env) })),
-  );
+  .action(async (target: string | undefined, { to, keep }: { to?: string; keep?: number }) => {
+    const place = { file: target, to, keep, usual: readBackupFolder(process.env) };
+    print(await onFile(readDatabaseFile(process.env), (file) => backupTo(file, place)));
+  });
 
 program
   .command('restore')
   .description('restore a backup; stop the bot first')
   .argument('<backup>', 'the copy; the database that it replaces is kept next to it')
   .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite.zst'))
-  .action(async (backup: string) => print(await restoreFrom(database(), backup)));
+  .action(async (backup: string) =>
+    print(await onFile(readDatabaseFile(process.env), (file) => restoreFrom(file, backup))),
+  );
 
 program
   .command('move')
@@ -162,6 +158,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${file === '' ? (error as Error).message : toolWords(error as Error, file)}\n`);
+  process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { ConfigError } from './errors.ts';
 
 /** With less memory, the system ends the process sooner or later. */
@@ -6,9 +8,10 @@ const MIN_MEMORY_BYTES = 192 * 1024 * 1024;
 /** With fewer open files, a burst of connections leaves none for the database. */
 const MIN_FILES = 256;
 
-/** Files that connections leave to the database, the gateway and outgoing requests. */
+/** Open files that are kept for the database, the gateway and outgoing requests. */
 const OTHER_FILES = 128;
-const MOST_CONNECTIONS = 10_000;
+/** Most connections, however many files may be open. */
+const MAX_CONNECTIONS = 10_000;
 
 /** The system's limits for this process; null: unknown. */
 export interface Limits {
@@ -32,9 +35,15 @@ function openFiles(): number | null {
   }
 }
 
+/** Free bytes on the disk of a file; rejects where the file system does not report them. */
+export async function freeBytes(file: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dirname(file));
+  return bavail * bsize;
+}
+
 /** How many connections the receiver may hold at the same time. */
 export const mostConnections = ({ openFiles }: Pick<Limits, 'openFiles'>): number =>
-  openFiles === null ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, openFiles - OTHER_FILES);
+  openFiles === null ? MAX_CONNECTIONS : Math.min(MAX_CONNECTIONS, openFiles - OTHER_FILES);
 
 /** Throws a {@link ConfigError} when the bot cannot work within these limits. */
 export function assertLimits({ memoryBytes, openFiles }: Limits): void {

@@ -1,10 +1,10 @@
 import pino, { type Logger } from 'pino';
 import { forLog } from './errors.ts';
 
-/** Characters of log lines that may wait to be read; beyond that, new lines are dropped. */
-const WAITING_MOST = 4 * 1024 * 1024;
+/** Most characters of log lines that wait to be read; beyond that, new lines are dropped. */
+const MAX_WAITING = 4 * 1024 * 1024;
 /** How long the process waits at its end until its last lines are read. */
-const LAST_WORDS_MS = 200;
+const FLUSH_MS = 200;
 
 /** Characters that JSON allows unescaped, but that many programs read as the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
@@ -24,7 +24,7 @@ export function openLog(level: string): Logger {
   const output = pino.destination({
     fd: process.stdout.fd,
     sync: false,
-    maxLength: WAITING_MOST,
+    maxLength: MAX_WAITING,
     retryEAGAIN: () => performance.now() < until,
   });
   const log = pino({ level, serializers: { err: withoutFields }, hooks: { streamWrite: inOneLine } }, output);
@@ -42,7 +42,7 @@ export function openLog(level: string): Logger {
     lost = 0;
   });
   process.prependListener('exit', () => {
-    until = performance.now() + LAST_WORDS_MS;
+    until = performance.now() + FLUSH_MS;
     try {
       if (!failed) output.flushSync();
     } catch {

@@ -3,18 +3,13 @@ import { startApp } from './app.ts';
 import { configWarnings, readConfig } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { ConfigError, forLog } from './errors.ts';
-import { exitNow } from './exit.ts';
+import { EX_CONFIG, exitNow } from './exit.ts';
 import { assertLimits, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
 import { warnIfOpen } from './secrets.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 
-/**
- * The exit code when a restart cannot help: the configuration cannot work (sysexits' EX_CONFIG), or the database has to
- * be restored. The documented systemd unit does not restart the bot then.
- */
-const EX_CONFIG = 78;
 /** How long the bot still responds, with 503 and the reason at `/readyz`, after the database became unusable. */
 const FAULT_SHOWN_MS = 10_000;
 /** The process ends by then, whatever hangs: unfinished work is on disk. */

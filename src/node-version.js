@@ -1,10 +1,10 @@
-/** Ends the start where Node is too old. Plain JavaScript, because such a Node cannot read TypeScript. */
+/** Refuses to start on a Node that is too old. Plain JavaScript, because such a Node cannot read TypeScript. */
 
-const LEAST = 24;
+const MIN_MAJOR = 24;
 
-if (Number(process.versions.node.split('.')[0]) < LEAST) {
+if (Number(process.versions.node.split('.')[0]) < MIN_MAJOR) {
   process.stderr.write(
-    `Ledgerbell cannot start: it needs Node ${LEAST} or newer, and this is ${process.version}. ` +
+    `Ledgerbell cannot start: it needs Node ${MIN_MAJOR} or newer, and this is ${process.version}. ` +
       `On Linux (x64 and arm64) "npm ci" installs the right one; elsewhere, install it yourself (https://nodejs.org).\n`,
   );
   process.exit(78);

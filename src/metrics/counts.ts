@@ -22,8 +22,8 @@ const OUTCOMES = [
 export type Counts = ReturnType<typeof createCounts>;
 
 /**
- * Counts from zero; `refusals` names every reason for which the receiver refuses. `onDelay` gets the seconds from the
- * oldest delivery of each message until Discord accepted it.
+ * Creates the counters. `refusals`: every reason for which the receiver refuses a request. `onDelay` gets the seconds
+ * from the oldest delivery of each message until Discord accepted it.
  */
 export function createCounts<Reason extends string>(
   refusals: readonly Reason[],

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { freeBytes } from '../limits.ts';
 
 /** Bytes of the database and its newest commits (`wal`), if it is a file, and of the log, if it goes to a file. */
 export async function fileSizes(database: string | null): Promise<Record<string, number>> {
@@ -27,11 +27,4 @@ function logSize(): number | null {
 }
 
 /** Free bytes on the disk of a file; null where the file system does not report them. */
-export async function diskFree(file: string): Promise<number | null> {
-  try {
-    const { bavail, bsize } = await statfs(dirname(file));
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
-}
+export const diskFree = (file: string): Promise<number | null> => freeBytes(file).catch(() => null);

@@ -1,6 +1,6 @@
 import type { Manual, MetricRow } from './row.ts';
 
-/** What is known of the database, the disk, the other services and the process. */
+/** The metrics of the database, the disk, the other services and the process. */
 export const MACHINE = {
   database_ready: {
     type: 'gauge',

@@ -1,6 +1,6 @@
 import type { Manual, MetricRow } from './row.ts';
 
-/** What is known of deliveries, from the request to the router. */
+/** The metrics of deliveries, from the request to the router. */
 export const RECEIVING = {
   received_total: {
     type: 'counter',

@@ -5,7 +5,7 @@ import { type HistogramName, METRIC_NAMES, METRICS, type MetricName } from './ta
 /** The values of one metric: one, or one for each set of labels; none if it is not known now. */
 export type Value = number | null | [labels: Record<string, string>, value: number][];
 
-/** What a scrape shows, but for the histograms. */
+/** The values of all metrics except histograms. */
 export type Values = Record<Exclude<MetricName, HistogramName>, Value>;
 
 /** Gauges whose names end like those of counters; the same figures have other names, too. */
@@ -13,7 +13,7 @@ const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total'
 
 let ofProcess: Registry | undefined;
 
-/** The process's own figures. They are collected once per process, however many bots tests start in it. */
+/** The process's own metrics. They are collected once per process, however many bots tests start in it. */
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new Registry();
@@ -25,7 +25,7 @@ function processRegistry(): Registry {
 /** The metrics of one bot. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Makes the metrics of one bot; the process's own are collected from now on. */
+/** Creates the metrics of one bot, and begins to collect the process's own. */
 export function createMetrics() {
   const registry = new Registry();
   const make = (name: MetricName) => {

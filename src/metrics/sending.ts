@@ -1,6 +1,6 @@
 import type { MetricRow } from './row.ts';
 
-/** What is known of alerts, and of the connection to Discord. */
+/** The metrics of alerts, and of the connection to Discord. */
 export const SENDING = {
   messages_sent_total: {
     type: 'counter',

@@ -6,16 +6,16 @@ import { backUp } from '../store/sqlite/backup.ts';
 import { backupFolder, stamp } from '../store/sqlite/folder.ts';
 import { progressBar } from './progress.ts';
 
-/** Where a copy goes: to a file, or under a name made of the time to a folder, of whose copies the newest are kept. */
+/** Where a copy goes: to `file`, or to a folder under a name made of the time. `keep`: how many of such copies remain there. */
 interface BackupTarget {
   file?: string | undefined;
   to?: string | undefined;
   keep?: number | undefined;
-  /** BACKUP_DIR. */
+  /** The folder without `to`: BACKUP_DIR. */
   usual?: string | undefined;
 }
 
-/** Names made here. Daily backups, and files that somebody named, are other ones. */
+/** The names that are made here: neither those of daily backups nor what somebody else chose. */
 const NAMED_BY_TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite\.zst$/;
 
 /** Copies the database, by default to its folder of backups; returns what to print. */

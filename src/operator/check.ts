@@ -1,5 +1,3 @@
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { REST } from 'discord.js';
 import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { invitation } from '../discord/invitation.ts';
@@ -7,6 +5,7 @@ import { systemClock } from '../domain/clock.ts';
 import type { UNREACHABLE } from '../domain/reachability.ts';
 import { parseAddress } from '../domain/typed-address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
+import { freeBytes } from '../limits.ts';
 import { probeReceiver } from '../receiver/probe.ts';
 import * as postgres from '../store/postgres/beside.ts';
 import { shownUrl } from '../store/postgres/url.ts';
@@ -21,12 +20,16 @@ import { discordFault, openRest, readApplication } from './discord.ts';
 /** `off`: not set up, which may be intended. */
 type Verdict = 'fine' | 'warning' | 'fault' | 'off';
 
-/** The result of one check; `todo`: how to fix it. */
-export interface Check {
-  name: string;
+/** What a check found; `todo`: how to fix it. */
+interface Finding {
   verdict: Verdict;
   found: string;
   todo?: string;
+}
+
+/** The result of one check. */
+export interface Check extends Finding {
+  name: string;
 }
 
 const MARKS: Record<Verdict, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
@@ -36,19 +39,24 @@ const MEBIBYTE = 1024 * 1024;
 /** Any address: the check passes whether or not the explorer knows it. */
 const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
 
+const fine = (found: string): Finding => ({ verdict: 'fine', found });
+const warning = (found: string, todo: string): Finding => ({ verdict: 'warning', found, todo });
+const fault = (found: string, todo: string): Finding => ({ verdict: 'fault', found, todo });
+const off = (variable: string): Finding => ({ verdict: 'off', found: `off: ${variable} is not set` });
+
 /** Runs all checks at once; returns the results in a fixed order. */
 export async function checkAll(config: Config): Promise<Check[]> {
-  return [
-    { name: 'Configuration', verdict: 'fine', found: 'every value can be read' },
-    ...(await Promise.all([
-      isPostgres(config.DATABASE_URL) ? checkPostgres(config.DATABASE_URL) : checkFile(databaseFile(config)),
-      checkDiscord(openRest(config)),
-      checkNotification(config),
-      checkExplorer(config),
-      checkDiscovery(config),
-      checkReceiver(config),
-    ])),
+  const isOnPostgres = isPostgres(config.DATABASE_URL);
+  const checks: [name: string, finding: Finding | Promise<Finding>][] = [
+    ['Configuration', fine('every value can be read')],
+    ['Database', isOnPostgres ? checkPostgres(config.DATABASE_URL) : checkFile(databaseFile(config))],
+    ['Discord', checkDiscord(openRest(config))],
+    ['Notification', checkNotification(config)],
+    ['Explorer', checkExplorer(config)],
+    ['Discovery', checkDiscovery(config)],
+    ['Receiver', checkReceiver(config)],
   ];
+  return Promise.all(checks.map(async ([name, finding]) => ({ name, ...(await finding) })));
 }
 
 /** The checks as lines for a terminal. */
@@ -62,129 +70,85 @@ export function render(checks: readonly Check[]): string {
   return [...lines, '', summary].join('\n');
 }
 
-async function checkPostgres(url: string): Promise<Check> {
-  const name = 'Database';
+async function checkPostgres(url: string): Promise<Finding> {
   const shown = shownUrl(url);
   try {
     const { server, schema, newest, isWorking } = await postgres.examine(url);
-    const words = `${shown}, Postgres ${server}, ${isWorking ? 'a process works on it' : 'no process works on it'}`;
     if (schema === 0)
-      return {
-        name,
-        verdict: 'warning',
-        found: `${shown}, Postgres ${server}, has no tables; the first start creates them`,
-        todo: 'Expected some? Set the right database in DATABASE_URL.',
-      };
+      return warning(
+        `${shown}, Postgres ${server}, has no tables; the first start creates them`,
+        'Expected some? Set the right database in DATABASE_URL.',
+      );
+    const use = isWorking ? 'a process works on it' : 'no process works on it';
+    const found = `${shown}, Postgres ${server}, ${use}, schema ${schema}`;
     if (schema > newest)
-      return {
-        name,
-        verdict: 'fault',
-        found: `${words}, schema ${schema}`,
-        todo: `This version knows schemas up to ${newest}: use the newer version that wrote the database.`,
-      };
-    return { name, verdict: 'fine', found: `${words}, schema ${schema}` };
+      return fault(found, `This version knows schemas up to ${newest}: use the newer version that wrote the database.`);
+    return fine(found);
   } catch (error) {
-    return {
-      name,
-      verdict: 'fault',
-      found: `${shown}: ${(error as Error).message}`,
-      todo: 'Check that Postgres runs, that this machine reaches it, and the name and password in DATABASE_URL.',
-    };
+    return fault(
+      `${shown}: ${(error as Error).message}`,
+      'Check that Postgres runs, that this machine reaches it, and the name and password in DATABASE_URL.',
+    );
   }
 }
 
-async function checkFile(file: string): Promise<Check> {
-  const name = 'Database';
-  const found = examine(file);
-  switch (found.status) {
+async function checkFile(file: string): Promise<Finding> {
+  const examined = examine(file);
+  switch (examined.status) {
     case 'absent':
-      return {
-        name,
-        verdict: 'warning',
-        found: `${file} does not exist; the first start creates it`,
-        todo: 'Expected one? Set its path in DATABASE_URL.',
-      };
+      return warning(
+        `${file} does not exist; the first start creates it`,
+        'Expected one? Set its path in DATABASE_URL.',
+      );
     case 'damaged':
-      return {
-        name,
-        verdict: 'fault',
-        found: `${file} is damaged: ${found.reason}`,
-        todo: 'Stop the bot and restore the newest backup: npm run restore -- <backup>',
-      };
+      return fault(
+        `${file} is damaged: ${examined.reason}`,
+        'Stop the bot and restore the newest backup: npm run restore -- <backup>',
+      );
     case 'unusable':
-      return {
-        name,
-        verdict: 'fault',
-        found: `${file} cannot be read: ${found.reason}`,
-        todo: 'Run this as the user that runs the bot.',
-      };
+      return fault(`${file} cannot be read: ${examined.reason}`, 'Run this as the user that runs the bot.');
     case 'sound': {
-      const { schema, newest, inUse } = found;
-      const size = `${(found.bytes / MEBIBYTE).toFixed(1)} MiB`;
-      const words = `${file}, ${size}, schema ${schema}, no damage found, ${inUse ? 'a bot runs on it' : 'no bot runs on it'}`;
+      const { schema, newest, inUse } = examined;
+      const size = `${(examined.bytes / MEBIBYTE).toFixed(1)} MiB`;
+      const use = inUse ? 'a bot runs on it' : 'no bot runs on it';
+      const found = `${file}, ${size}, schema ${schema}, no damage found, ${use}`;
       if (schema > newest)
-        return {
-          name,
-          verdict: 'fault',
-          found: words,
-          todo: `This version knows schemas up to ${newest}: use the newer version that wrote the file.`,
-        };
+        return fault(found, `This version knows schemas up to ${newest}: use the newer version that wrote the file.`);
       const free = await freeBytes(file);
       if (free < SCARCE_BYTES)
-        return {
-          name,
-          verdict: 'warning',
-          found: words,
-          todo: `Only ${(free / MEBIBYTE).toFixed(0)} MiB are free on its disk: make room.`,
-        };
-      return { name, verdict: 'fine', found: words };
+        return warning(found, `Only ${(free / MEBIBYTE).toFixed(0)} MiB are free on its disk: make room.`);
+      return fine(found);
     }
   }
 }
 
-async function freeBytes(file: string): Promise<number> {
-  const { bavail, bsize } = await statfs(dirname(file));
-  return bavail * bsize;
-}
-
-async function checkDiscord(rest: REST): Promise<Check> {
-  const name = 'Discord';
+async function checkDiscord(rest: REST): Promise<Finding> {
   try {
-    const { id, name: called, approximate_guild_count: guilds } = await readApplication(rest);
+    const { id, name, approximate_guild_count: guilds } = await readApplication(rest);
     const where = guilds === undefined ? '' : `, in about ${guilds} ${guilds === 1 ? 'server' : 'servers'}`;
-    return {
-      name,
-      verdict: 'fine',
-      found: `the token is ${called}'s${where}; no privileged intent is needed. Invitation: ${invitation(id)}`,
-    };
+    return fine(`the token is ${name}'s${where}; no privileged intent is needed. Invitation: ${invitation(id)}`);
   } catch (error) {
-    return { name, verdict: 'fault', ...discordFault(error) };
+    const { found, todo } = discordFault(error);
+    return fault(found, todo);
   }
 }
 
-async function checkNotification(config: Config): Promise<Check> {
-  const name = 'Notification';
+async function checkNotification(config: Config): Promise<Finding> {
   const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
   const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
-  if (!url) return off(name, 'NOTIFICATION_URL');
+  if (!url) return off('NOTIFICATION_URL');
   if (!projectId || !apiKey || !apiSecret) {
-    return { name, verdict: 'off', found: 'no project of the operator; servers store their own with /setup project' };
+    return { verdict: 'off', found: 'no project of the operator; servers store their own with /setup project' };
   }
   const response = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
-  if (response.status === 'ok')
-    return { name, verdict: 'fine', found: `the project has ${response.webhooks.length} webhooks` };
-  return failed(
-    name,
-    response,
-    'NOTIFICATION_URL',
-    'NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET',
-  );
+  if (response.status === 'ok') return fine(`the project has ${response.webhooks.length} webhooks`);
+  const keys = 'NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET';
+  return failed(response, 'NOTIFICATION_URL', keys);
 }
 
-async function checkExplorer(config: Config): Promise<Check> {
-  const name = 'Explorer';
+async function checkExplorer(config: Config): Promise<Finding> {
   const { EXPLORER_API_URL: url, EXPLORER_ADDRESS_PARAM: addressParam, EXPLORER_API_KEY: apiKey } = config;
-  if (!url) return off(name, 'EXPLORER_API_URL');
+  if (!url) return off('EXPLORER_API_URL');
   if (!SAMPLE_TOKEN.ok) throw new Error('The sample is not an address.');
   const explorer = createExplorer({ url, addressParam, apiKey, now: systemClock.now });
   const response = await explorer.token(SAMPLE_TOKEN.address);
@@ -192,41 +156,35 @@ async function checkExplorer(config: Config): Promise<Check> {
     case 'found':
     case 'not-found':
     case 'invalid':
-      return { name, verdict: 'fine', found: 'it responds' };
+      return fine('it responds');
     default:
-      return failed(name, response, 'EXPLORER_API_URL', 'EXPLORER_API_KEY');
+      return failed(response, 'EXPLORER_API_URL', 'EXPLORER_API_KEY');
   }
 }
 
-async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Check> {
-  const name = 'Discovery';
-  if (!url) return off(name, 'DISCOVERY_URL');
+async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Finding> {
+  if (!url) return off('DISCOVERY_URL');
   const { live, keys } = await createDiscovery({ url, now: systemClock.now }).categories();
-  if (live) return { name, verdict: 'fine', found: `it has ${keys.length} categories` };
-  return { name, verdict: 'fault', found: 'it does not list its categories', todo: 'Check DISCOVERY_URL.' };
+  if (live) return fine(`it has ${keys.length} categories`);
+  return fault('it does not list its categories', 'Check DISCOVERY_URL.');
 }
 
-async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Check> {
-  const name = 'Receiver';
+async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Finding> {
   if (!url) {
-    return {
-      name,
-      verdict: 'warning',
-      found: 'PUBLIC_URL is not set: only services on this machine reach it',
-      todo: 'Set PUBLIC_URL to the address at which your proxy forwards requests to the bot.',
-    };
+    return warning(
+      'PUBLIC_URL is not set: only services on this machine reach it',
+      'Set PUBLIC_URL to the address at which your proxy forwards requests to the bot.',
+    );
   }
-  const found = await probeReceiver(url);
-  switch (found.status) {
+  const reached = await probeReceiver(url);
+  switch (reached.status) {
     case 'reachable':
-      return { name, verdict: 'fine', found: `the bot responds at ${url}` };
+      return fine(`the bot responds at ${url}`);
     case 'other':
-      return {
-        name,
-        verdict: 'fault',
-        found: `something else responds at ${url} (HTTP ${found.code})`,
-        todo: 'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
-      };
+      return fault(
+        `something else responds at ${url} (HTTP ${reached.code})`,
+        'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
+      );
     case 'dns':
     case 'refused':
     case 'timeout':
@@ -235,8 +193,8 @@ async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Check> {
     case 'wrong-name':
     case 'no-tls':
     case 'away': {
-      const [why, todo] = UNREACHABLE_WORDS[found.status];
-      return { name, verdict: 'fault', found: `${url} cannot be reached: ${why}`, todo };
+      const [why, todo] = UNREACHABLE_WORDS[reached.status];
+      return fault(`${url} cannot be reached: ${why}`, todo);
     }
   }
 }
@@ -253,42 +211,24 @@ const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo
   away: ['the connection fails', 'Start the bot, then check PUBLIC_URL, the proxy and the firewall.'],
 };
 
-const off = (name: string, variable: string): Check => ({ name, verdict: 'off', found: `off: ${variable} is not set` });
-
-function failed(name: string, failure: UpstreamFailure, root: string, keys: string): Check {
+/** What a failed request to an interface means; `root` and `keys`: the variables that may be wrong. */
+function failed(failure: UpstreamFailure, root: string, keys: string): Finding {
   switch (failure.status) {
     case 'forbidden':
-      return { name, verdict: 'fault', found: 'it refuses the key', todo: `Check ${keys}.` };
+      return fault('it refuses the key', `Check ${keys}.`);
     case 'limited':
-      return { name, verdict: 'warning', found: 'it limits requests now', todo: 'Try again in a minute.' };
+      return warning('it limits requests now', 'Try again in a minute.');
     case 'timeout':
-      return {
-        name,
-        verdict: 'fault',
-        found: 'it did not respond in time',
-        todo: `Check ${root}, and whether the service runs.`,
-      };
+      return fault('it did not respond in time', `Check ${root}, and whether the service runs.`);
     case 'unreachable':
-      return {
-        name,
-        verdict: 'fault',
-        found: 'it cannot be reached',
-        todo: `Check ${root}, and whether the service runs.`,
-      };
+      return fault('it cannot be reached', `Check ${root}, and whether the service runs.`);
     case 'broken':
-      return {
-        name,
-        verdict: 'fault',
-        found: `it responds with HTTP ${failure.code}`,
-        todo: `Check ${root}, or wait until the service is fixed.`,
-      };
+      return fault(`it responds with HTTP ${failure.code}`, `Check ${root}, or wait until the service is fixed.`);
     case 'rejected':
     case 'unreadable':
-      return {
-        name,
-        verdict: 'fault',
-        found: 'its response is not one of this interface',
-        todo: `Check ${root}: it must include the version segment, if there is one.`,
-      };
+      return fault(
+        'its response is not one of this interface',
+        `Check ${root}: it must include the version segment, if there is one.`,
+      );
   }
 }

@@ -4,17 +4,17 @@ import { type DiscordAccess, discordFault, openRest, readApplication } from './d
 
 /** Every command that people can type or pick, with its description. */
 export function listCommands(): string {
-  const definitions = commands.map(({ data }) => data.toJSON());
-  const width = Math.max(...definitions.map(({ name }) => name.length)) + 3;
-  return definitions
-    .map((definition) => {
-      const description = 'description' in definition ? definition.description : '(in the menu of a message)';
-      return `${('description' in definition ? `/${definition.name}` : definition.name).padEnd(width)}${description}`;
-    })
-    .join('\n');
+  const rows = commands.map(({ data }) => {
+    const definition = data.toJSON();
+    return 'description' in definition
+      ? { name: `/${definition.name}`, description: definition.description }
+      : { name: definition.name, description: '(in the menu of a message)' };
+  });
+  const width = Math.max(...rows.map(({ name }) => name.length)) + 2;
+  return rows.map(({ name, description }) => `${name.padEnd(width)}${description}`).join('\n');
 }
 
-/** Registers the commands for every server, as each start of the bot does; returns what to print, throws what to do. */
+/** Registers the commands for every server, as each start of the bot does. Returns what to print; throws what to do. */
 export async function register(access: DiscordAccess): Promise<string> {
   const rest = openRest(access);
   try {

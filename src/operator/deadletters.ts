@@ -6,6 +6,7 @@ import * as postgres from '../store/postgres/beside.ts';
 import { openBeside } from '../store/sqlite/database.ts';
 import { openTables } from '../store/sqlite/tables.ts';
 import type { Store } from '../store/store.ts';
+import { onFile } from './on-file.ts';
 
 /** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
 
@@ -161,22 +162,18 @@ function parse(id: string): Id {
   return { letter: found[1]!, number: Number(found[2]) };
 }
 
-/** Opens the database at a URL, also beside running bots, for one action; rejects when it cannot be used. */
+/** Runs an action on the database at a URL, also beside running bots; rejects when the database cannot be used. */
 export async function withDeadLetters<Result>(
   url: string,
   act: (store: DeadLetterStore) => Promise<Result>,
 ): Promise<Result> {
-  const { store, close } = isPostgres(url)
-    ? await postgres.openBeside(url)
-    : openFile(databaseFile({ DATABASE_URL: url }));
-  try {
+  await using stack = new AsyncDisposableStack();
+  if (isPostgres(url)) {
+    const { store } = stack.adopt(await postgres.openBeside(url), (it) => it.close());
     return await act(store);
-  } finally {
-    await close();
   }
-}
-
-function openFile(file: string): { store: DeadLetterStore; close(): Promise<void> } {
-  const db = openBeside(file);
-  return { store: openTables(db), close: async () => void db.close() };
+  return await onFile(databaseFile({ DATABASE_URL: url }), async (file) => {
+    const db = stack.adopt(openBeside(file), (it) => void it.close());
+    return act(openTables(db));
+  });
 }

@@ -1,8 +1,8 @@
 import { REST } from 'discord.js';
-import { reasonOf } from '../discord/client.ts';
 import { makeRequest } from '../discord/request.ts';
+import { reasonOf } from '../errors.ts';
 
-/** What the operator's commands need to ask Discord. */
+/** What the operator's commands need to send requests to Discord. */
 export interface DiscordAccess {
   DISCORD_TOKEN: string;
   DISCORD_API_URL: string;
@@ -18,11 +18,10 @@ export function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): RES
 export interface Application {
   id: string;
   name: string;
-  bot_public?: boolean;
   approximate_guild_count?: number;
 }
 
-/** Asks Discord whose token this is; throws the library's error when Discord refuses it. */
+/** Asks Discord whose token this is; rejects with the library's error when Discord refuses it. */
 export const readApplication = async (rest: REST): Promise<Application> =>
   (await rest.get('/applications/@me')) as Application;
 

@@ -1,4 +1,4 @@
-/** Where a bar is drawn: a person's terminal. */
+/** The part of an output stream that a bar needs. */
 export interface Terminal {
   isTTY?: boolean | undefined;
   columns?: number | undefined;
@@ -7,7 +7,7 @@ export interface Terminal {
 
 const WIDTH = 24;
 
-/** Draws how far long work has come, on one line; nothing where nobody watches. */
+/** Draws the progress of long work as a bar on one line; draws nothing if the output is not a terminal. */
 export function progressBar(terminal: Terminal) {
   let drawn = '';
   return {

@@ -1,7 +1,6 @@
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
+import { freeBytes as freeBytesOf } from '../limits.ts';
 
 const EVERY_MS = 10 * SECOND;
 /** After the disk was full, free space is reserved for the operator for this long. */
@@ -65,9 +64,4 @@ export function watchDisk(options: {
     isStopped = true;
     cancel();
   };
-}
-
-async function freeBytesOf(file: string): Promise<number> {
-  const { bavail, bsize } = await statfs(dirname(file));
-  return bavail * bsize;
 }

@@ -39,7 +39,7 @@ async function ledgerbell(args: string[], environment: Record<string, string> = 
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
 }
 
-/** The help of a command and of everything below it, by its name. */
+/** The help of a command and of each of its subcommands, by name. */
 async function helpOfAll(path: string[]): Promise<[string, string][]> {
   const { code, stdout } = await ledgerbell([...path, '--help']);
   expect(code).toBe(0);
@@ -49,7 +49,7 @@ async function helpOfAll(path: string[]): Promise<[string, string][]> {
   return [[path.join(' '), stdout], ...helps.flat()];
 }
 
-/** A server that answers everything alike; it ends with the test. */
+/** Starts a server that sends this response to every request, until the test ends; returns its URL. */
 async function startServer(status: number, body: string): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
