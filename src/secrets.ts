@@ -1,15 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { ConfigError, startError } from './errors.ts';
 
@@ -63,7 +53,7 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
   };
 }
 
-/** Warns if every user of this machine may open a file of secrets; there need not be one. */
+/** Warns if every user of this machine may open a file of secrets. Does nothing if there is no such file. */
 export function warnIfOpen(file: string, log: Logger): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o007) !== 0)
@@ -75,7 +65,7 @@ export function closeToOthers(file: string, log: Logger): void {
   try {
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   } catch {
-    // Somebody else's, or on a file system that cannot be written: a group that reads it was let in on purpose.
+    // The file belongs to another user, or its file system is read-only. Its group may have been let in on purpose.
     warnIfOpen(file, log);
   }
 }
@@ -109,12 +99,7 @@ function readOrMake(file: string): string {
 
 /** Creates a new key. After a power failure the file is complete or missing. */
 function makeKey(file: string): void {
-  const descriptor = openSync(`${file}.new`, 'w', 0o600);
-  try {
-    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  const key = randomBytes(KEY_BYTES).toString('base64');
+  writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }
