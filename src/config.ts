@@ -5,10 +5,9 @@ import {
   credential,
   discordUrl,
   given,
+  guildIds,
   host,
-  ids,
-  keys,
-  list,
+  ipRanges,
   oneOf,
   openUrl,
   optional,
@@ -16,6 +15,7 @@ import {
   publicUrl,
   ROLES,
   roles,
+  sealKeys,
   signingSecrets,
   url,
   withDefault,
@@ -24,6 +24,7 @@ import { editDistance } from './domain/edit-distance.ts';
 import type { QuotaLimits } from './domain/quota.ts';
 import { ConfigError, UserError } from './errors.ts';
 
+/** The addresses of the notification service, from its specification. */
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
 /** Whether a database's URL is that of a Postgres. */
@@ -51,25 +52,25 @@ const schema = z.object({
   ROLES: withDefault(roles, 'receive,work'),
   BACKUP_DIR: optional(z.string().transform((value) => resolve(value))),
   BACKUP_KEEP: withDefault(count(1), '7'),
-  SECRETS_KEY: optional(keys),
+  SECRETS_KEY: optional(sealKeys),
   RECEIVER_TOKEN: optional(
     z.string().regex(/^[\w-][\w.~-]{15,99}$/, 'must be 16 to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
   RECEIVER_SOURCES: withDefault(
-    list.refine(
+    ipRanges.refine(
       ({ entries }) => entries.length > 0,
       'must list IP addresses or CIDR ranges; to turn the check off, leave it out and set RECEIVER_SOURCE_CHECK=off',
     ),
     SOURCES,
   ),
   RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'must be enforce, report or off'), 'enforce'),
-  TRUSTED_PROXIES: withDefault(list, ','),
+  TRUSTED_PROXIES: withDefault(ipRanges, ','),
   NOTIFICATION_URL: optional(url),
   NOTIFICATION_PROJECT_ID: optional(z.string()),
   NOTIFICATION_API_KEY: optional(z.string()),
   NOTIFICATION_API_SECRET: optional(credential('the project’s API secret')),
   NOTIFICATION_SIGNING_SECRET: optional(signingSecrets),
-  OPERATOR_GUILD_IDS: withDefault(ids, ','),
+  OPERATOR_GUILD_IDS: withDefault(guildIds, ','),
   EXPLORER_API_URL: optional(url),
   EXPLORER_ADDRESS_PARAM: withDefault(
     z.string().regex(/^\w+$/, 'must be the name of a query parameter'),
@@ -78,13 +79,7 @@ const schema = z.object({
   EXPLORER_API_KEY: optional(z.string()),
   EXPLORER_URL: optional(openUrl('https://explorer.example')),
   DISCOVERY_URL: optional(openUrl('https://service.example')),
-  MAX_SUBSCRIPTIONS: withDefault(
-    z
-      .string()
-      .regex(/^[1-9]\d{0,6}$/, 'must be a number from 1 to 9999999')
-      .transform(Number),
-    '1000',
-  ),
+  MAX_SUBSCRIPTIONS: withDefault(count(1), '1000'),
   MAX_CHANNELS_PER_ADDRESS: withDefault(count(1), '50'),
   QUOTA_RATE: withDefault(count(1), '50'),
   QUOTA_BURST: withDefault(count(1), '5000'),
@@ -148,7 +143,7 @@ export const quotaLimits = (config: Config): QuotaLimits => ({
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
-/** The same, for tools that work on files and need nothing else; throws when it is wrong or a Postgres. */
+/** Reads the path of the database, for tools that need nothing else; throws when it is wrong or a Postgres. */
 export function readDatabaseFile(environment: Environment): string {
   const url = readDatabaseUrl(environment.DATABASE_URL, 'DATABASE_URL');
   if (!isPostgres(url)) return databaseFile({ DATABASE_URL: url });
@@ -158,14 +153,14 @@ export function readDatabaseFile(environment: Environment): string {
   );
 }
 
-/** A database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
+/** Checks a database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
 export function readDatabaseUrl(url: string | undefined, name: string): string {
   const parsed = schema.pick({ DATABASE_URL: true }).safeParse({ DATABASE_URL: url });
   if (parsed.success) return parsed.data.DATABASE_URL;
   throw new ConfigError(parsed.error.issues.map(({ message }) => `${name}: ${message}`).join('\n'));
 }
 
-/** The folder for backups; undefined: next to the database. For the tools, which need nothing else. */
+/** Reads the folder for backups, for tools that need nothing else; undefined: next to the database. */
 export function readBackupFolder(environment: Environment): string | undefined {
   return schema.pick({ BACKUP_DIR: true }).parse(environment).BACKUP_DIR;
 }
@@ -182,7 +177,7 @@ function halfProject(values: Environment): string[] {
   );
 }
 
-/** Whether a host means all addresses of this machine, including the other host's. */
+/** Whether listening on a host includes the other host, because it means all addresses of this machine. */
 const includes = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
 
 /** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
@@ -195,7 +190,7 @@ function onePort(environment: Environment): string[] {
   return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
 }
 
-/** The one process of an SQLite file does everything. */
+/** With an SQLite file there is one process, which needs every role. */
 function oneRole(environment: Environment): string[] {
   const both = schema.pick({ DATABASE_URL: true, ROLES: true }).safeParse(environment);
   if (!both.success || isPostgres(both.data.DATABASE_URL)) return [];
@@ -205,7 +200,7 @@ function oneRole(environment: Environment): string[] {
   ];
 }
 
-/** Proxies that are also sources. If one of the lists is invalid, nothing is compared. */
+/** No proxy may be a source, too. If one of the lists is invalid, nothing is compared. */
 function overlap(environment: Environment): string[] {
   const lists = schema.pick({ TRUSTED_PROXIES: true, RECEIVER_SOURCES: true }).safeParse(environment);
   if (!lists.success) return [];
@@ -228,9 +223,10 @@ const NEEDED = [
   ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
 ] as const;
 
-/** Names with fewer letters are not compared, and those with more typing errors are different ones. */
-const LEAST_LETTERS = 6;
-const MOST_TYPOS = 2;
+/** Shorter names are close to too many others to be compared. */
+const MIN_LETTERS = 6;
+/** Names that differ in more letters are different ones. */
+const MAX_TYPOS = 2;
 
 /** Variables that seem to be meant for the bot but have no effect, as messages with names and without values. */
 export function configWarnings(environment: Environment): string[] {
@@ -249,6 +245,6 @@ export function configWarnings(environment: Environment): string[] {
   return [...unknown, ...halves];
 }
 
-/** Whether one name is probably the other, mistyped. Short names are close to too many others. */
+/** Whether one name is probably the other, mistyped. */
 const isTypo = (one: string, other: string): boolean =>
-  Math.min(one.length, other.length) >= LEAST_LETTERS && editDistance(one, other, MOST_TYPOS) <= MOST_TYPOS;
+  Math.min(one.length, other.length) >= MIN_LETTERS && editDistance(one, other, MAX_TYPOS) <= MAX_TYPOS;

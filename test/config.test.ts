@@ -232,7 +232,7 @@ describe('a wrong environment', () => {
     ],
     ['DISCOVERY_URL', '//service.example', 'must be a URL like https://service.example'],
     ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'must be server IDs like 112233445566778899, separated by commas'],
-    ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 9999999'],
+    ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 999999999'],
     ['NATIVE_SYMBOL', 'x'.repeat(17), 'must have at most 16 characters'],
     ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
     ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],

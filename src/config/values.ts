@@ -2,19 +2,20 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { SIGNING_SECRET } from '../domain/signing.ts';
 
-/** What the values of variables may be: each kind checks its text and says what a right value looks like. */
+/** The kinds of values that variables have: each checks its text and says what a right value looks like. */
 
-/** IPs and CIDR ranges, as text and as a list to check against. */
-export interface AddressList {
+/** IPs and CIDR ranges. */
+export interface IpRanges {
+  /** As they were written. */
   entries: string[];
   has(ip: string): boolean;
 }
 
-/** Blanks around a value are never intended. */
+/** A value without the blanks around it, which are never intended; undefined if nothing is left. */
 export const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
 /** A variable that may be missing. */
 export const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
-/** A variable with a value for when it is missing. */
+/** A variable with a default. */
 export const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
   z.preprocess((value) => given(value) ?? fallback, type);
 /** One of these texts. */
@@ -41,7 +42,7 @@ export const openUrl = (example: string) =>
   );
 /** The root of a service. */
 export const url = openUrl('https://service.example/v0');
-/** The root under which the receiver is reached from outside. */
+/** The root of the receiver's URL, as others reach it. */
 export const publicUrl = openUrl('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
@@ -54,22 +55,22 @@ export const discordUrl = openUrl('https://discord.com/api').refine(
 /** Sent as a header: any other character would make every request fail. */
 export const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
-/** A whole number. */
+/** A whole number, at least `least`. */
 export const count = (least: 0 | 1) =>
   z
     .string()
     .regex(least === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${least} to 999999999`)
     .transform(Number);
 /** Server IDs, separated by commas. */
-export const ids = z
+export const guildIds = z
   .string()
   .transform(split)
   .refine(
-    (list) => list.every((id) => /^\d{1,20}$/.test(id)),
+    (ids) => ids.every((id) => /^\d{1,20}$/.test(id)),
     'must be server IDs like 112233445566778899, separated by commas',
   );
 /** IPs and CIDR ranges, separated by commas. */
-export const list = z.string().transform((value, context): AddressList => {
+export const ipRanges = z.string().transform((value, context): IpRanges => {
   const entries = split(value);
   const blocks = new BlockList();
   for (const entry of entries) {
@@ -79,8 +80,8 @@ export const list = z.string().transform((value, context): AddressList => {
   }
   return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
 });
-/** Keys that seal projects, the present one first. */
-export const keys = z
+/** Keys that seal projects, the current one first. */
+export const sealKeys = z
   .string()
   .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
   .refine(
@@ -122,14 +123,14 @@ function add(blocks: BlockList, entry: string): boolean {
   }
 }
 
-/** What a process can do. */
+/** Every role that a process can have. */
 export const ROLES = ['receive', 'work'] as const;
-/** What a process does. */
+/** The roles of a process. */
 export const roles = z
   .string()
   .transform(split)
   .refine(
-    (list): list is (typeof ROLES)[number][] =>
-      list.length > 0 && list.every((role) => (ROLES as readonly string[]).includes(role)),
+    (names): names is (typeof ROLES)[number][] =>
+      names.length > 0 && names.every((name) => (ROLES as readonly string[]).includes(name)),
     'must be receive, work, or both: receive,work',
   );
