@@ -4,8 +4,9 @@ import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import type { Config } from '../config.ts';
 import { createCharts } from '../discord/chart.ts';
-import { type RenderSettings, wordsOf } from '../discord/line.ts';
+import type { RenderSettings } from '../discord/render-context.ts';
 import { sampleMessage } from '../discord/sample.ts';
+import { replyWording } from '../discord/wording.ts';
 import type { Store } from '../store/store.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
 import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
@@ -68,7 +69,7 @@ export function createCommandServices(
       version,
       schema,
     },
-    ...wordsOf(render),
+    ...replyWording(render),
     chart: createCharts(),
     eraseGuild: (guildId) => eraseGuild(store, guildId),
     sample: (subscription, server) => sampleMessage(subscription, render, now(), server),

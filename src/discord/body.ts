@@ -2,54 +2,57 @@ import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import type { Part } from '../domain/transaction-parts.ts';
 import { amountOf } from '../domain/transfer.ts';
-import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
+import type { RenderContext } from './render-context.ts';
 import { isFake, remarksOf } from './warnings.ts';
+import { LOOKS, labelOf, linked, named, number, shortId, totalMoved, whatMoved } from './wording.ts';
 
-/** Full addresses on one side of a sweep, and characters of its ids. */
+/** Most full addresses on one side of a sweep. */
 const PARTIES_SHOWN = 5;
-const IDS_LONGEST = 400;
+/** Most characters of a sweep's IDs. */
+const LONGEST_IDS = 400;
 
-/** What a message shows: at least one alert. */
+/** The alerts of a message, at least one. */
 export type Alerts = [Alert, ...Alert[]];
-/** One thing that happened, with its alerts. */
+/** One part of a transaction, such as a transfer or a swap, with its alerts. */
 export type AlertPart = Part<Alert>;
 
-type Side = 'from' | 'to';
+/** A side of a transfer. */
+export type Side = 'from' | 'to';
 
 /** The lines below a title: who sent what to whom in one transaction, and remarks. */
-export function bodyOf(parts: AlertPart[], voice: Voice): string[] {
-  if (parts.length === 1) return onlyPart(parts[0]!, voice);
+export function bodyOf(parts: AlertPart[], context: RenderContext): string[] {
+  if (parts.length === 1) return onlyPart(parts[0]!, context);
   const alerts = parts.flatMap((part) => part.alerts);
   const plain = parts.every(({ kind }) => kind !== 'swap');
   // What all transfers have in common is shown once, above them.
   const shared = (['from', 'to'] as const).filter((side) => plain && addressesOf(alerts, side).length === 1);
   const own = (['from', 'to'] as const).filter((side) => !shared.includes(side));
   return [
-    ...shared.flatMap((side) => sideLines(side, alerts, voice)),
+    ...shared.flatMap((side) => sideLines(side, alerts, context)),
     ...parts.flatMap((part, index) => [
       ...(index > 0 || shared.length > 0 ? [''] : []),
-      ...partLines(part, own, voice),
+      ...partLines(part, own, context),
     ]),
   ];
 }
 
-function onlyPart(part: AlertPart, voice: Voice): string[] {
-  const remarks = remarksOf(part.alerts, voice);
+function onlyPart(part: AlertPart, context: RenderContext): string[] {
+  const remarks = remarksOf(part.alerts, context);
   switch (part.kind) {
     case 'swap':
-      return [...swapLines(part, voice), ...remarks];
+      return [...swapLines(part, context), ...remarks];
     case 'sweep':
       return [
-        idsOf(part.alerts, voice),
-        ...sideLines('from', part.alerts, voice),
-        ...sideLines('to', part.alerts, voice),
+        idsOf(part.alerts, context),
+        ...sideLines('from', part.alerts, context),
+        ...sideLines('to', part.alerts, context),
         ...remarks,
       ];
     case 'line':
       return [
-        ...(internalLines(part, voice) ?? [
-          ...sideLines('from', part.alerts, voice),
-          ...sideLines('to', part.alerts, voice),
+        ...(internalLines(part, context) ?? [
+          ...sideLines('from', part.alerts, context),
+          ...sideLines('to', part.alerts, context),
         ]),
         ...remarks,
       ];
@@ -57,60 +60,63 @@ function onlyPart(part: AlertPart, voice: Voice): string[] {
 }
 
 /** A move between two watched wallets with names, as one line above both addresses; null for any other. */
-function internalLines({ view, alerts: [alert] }: Extract<AlertPart, { kind: 'line' }>, voice: Voice): string[] | null {
+function internalLines(
+  { view, alerts: [alert] }: Extract<AlertPart, { kind: 'line' }>,
+  context: RenderContext,
+): string[] | null {
   const { from, to } = alert.transfer;
-  const [fromName, toName] = [from, to].map((address) => address && nameOf(address, [alert], voice));
+  const [fromName, toName] = [from, to].map((address) => address && nameOf(address, [alert], context));
   if (view !== 'internal' || !fromName || !toName) return null;
   return [
-    `**${voice.t('alert.bothWatched', { from: fromName, to: toName })}**`,
-    addressLine(from!, [alert], voice),
-    addressLine(to!, [alert], voice),
+    `**${context.t('alert.bothWatched', { from: fromName, to: toName })}**`,
+    addressLine(from!, [alert], context),
+    addressLine(to!, [alert], context),
   ];
 }
 
 /** One of several parts: what moved, the sides that only it has, and remarks. */
-function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
-  const remarks = remarksOf(part.alerts, voice);
+function partLines(part: AlertPart, own: Side[], context: RenderContext): string[] {
+  const remarks = remarksOf(part.alerts, context);
   if (part.kind === 'swap') {
-    const words = swapWords(part, voice);
+    const words = swapWords(part, context);
     const title = words === null ? [] : [`${LOOKS.swap.icon} **${words.gave} → ${words.got}**`];
-    return [...title, ...swapLines(part, voice), ...remarks];
+    return [...title, ...swapLines(part, context), ...remarks];
   }
   return [
-    `${LOOKS[part.view].icon} **${partWords(part, voice)}**`,
-    ...(part.kind === 'sweep' ? [idsOf(part.alerts, voice)] : []),
-    ...own.flatMap((side) => sideLines(side, part.alerts, voice)),
+    `${LOOKS[part.view].icon} **${partWords(part, context)}**`,
+    ...(part.kind === 'sweep' ? [idsOf(part.alerts, context)] : []),
+    ...own.flatMap((side) => sideLines(side, part.alerts, context)),
     ...remarks,
   ];
 }
 
 /** What a single transfer or a sweep moved. */
-export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, voice: Voice): string {
+export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
   const [{ transfer, count }] = part.alerts as Alerts;
-  if (part.kind === 'line') return `${whatMoved(transfer, voice)}${count > 1 ? ` ×${number(count, voice)}` : ''}`;
-  return whatTheyMoved(part.alerts, voice)!;
+  if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
+  return totalMoved(part.alerts, context)!;
 }
 
 /** What a swap gave and got; null when it is too long. */
 export function swapWords(
   part: Extract<AlertPart, { kind: 'swap' }>,
-  voice: Voice,
+  context: RenderContext,
 ): { gave: string; got: string } | null {
-  const gave = whatTheyMoved(part.gave, voice);
-  const got = whatTheyMoved(part.got, voice);
+  const gave = totalMoved(part.gave, context);
+  const got = totalMoved(part.got, context);
   return gave === null || got === null ? null : { gave, got };
 }
 
 /** The wallet and its counterparties. With several legs, or without amounts in the title, leg by leg. */
-function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, voice: Voice): string[] {
+function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderContext): string[] {
   const { wallet, gave, got, alerts } = part;
   const others = [...new Set([...addressesOf(gave, 'to'), ...addressesOf(got, 'from')])];
-  const lines = partyLines('wallet', [wallet], alerts, voice);
-  if (others.length === 1 && alerts.length === 2 && swapWords(part, voice) !== null)
-    return [...lines, ...partyLines('with', others, alerts, voice)];
+  const lines = partyLines('wallet', [wallet], alerts, context);
+  if (others.length === 1 && alerts.length === 2 && swapWords(part, context) !== null)
+    return [...lines, ...partyLines('with', others, alerts, context)];
   const leg = (alert: Alert, view: 'incoming' | 'outgoing', side: Side) => [
-    `${LOOKS[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, voice)}**`,
-    ...sideLines(side, [alert], voice),
+    `${LOOKS[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, context)}**`,
+    ...sideLines(side, [alert], context),
   ];
   return [
     ...lines,
@@ -123,17 +129,17 @@ const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)
   ...new Set(alerts.map(({ transfer }) => transfer[side])),
 ];
 
-const sideLines = (side: Side, alerts: readonly Alert[], voice: Voice): string[] =>
-  partyLines(side, addressesOf(alerts, side), alerts, voice);
+const sideLines = (side: Side, alerts: readonly Alert[], context: RenderContext): string[] =>
+  partyLines(side, addressesOf(alerts, side), alerts, context);
 
-/** A side's word, then each of its names above the full address. */
+/** The word for a side, then each of its addresses in full below its name. */
 function partyLines(
   word: Side | 'wallet' | 'with',
   addresses: readonly (AddressText | null)[],
   alerts: readonly Alert[],
-  voice: Voice,
+  context: RenderContext,
 ): string[] {
-  const { t } = voice;
+  const { t } = context;
   const rest = addresses.length - PARTIES_SHOWN;
   return [
     ...addresses.slice(0, PARTIES_SHOWN).flatMap((address, index) => {
@@ -143,30 +149,30 @@ function partyLines(
         const zero = word === 'from' ? 'alert.newlyMinted' : word === 'to' ? 'alert.burnt' : 'alert.zeroAddress';
         return [`${title} ${t(zero)}`.trim()];
       }
-      const name = nameOf(address, alerts, voice);
+      const name = nameOf(address, alerts, context);
       const fake = isFake(address, alerts) ? '⚠️' : '';
       const head = [title, fake, name].filter(Boolean).join(' ');
-      return [...(head === '' ? [] : [head]), addressLine(address, alerts, voice)];
+      return [...(head === '' ? [] : [head]), addressLine(address, alerts, context)];
     }),
-    ...(rest > 0 ? [t('alert.more', { number: number(rest, voice) })] : []),
+    ...(rest > 0 ? [t('alert.more', { number: number(rest, context) })] : []),
   ];
 }
 
 /** The full address as a line of small text; a look-alike's address is not linked. */
-function addressLine(address: AddressText, alerts: readonly Alert[], voice: Voice): string {
-  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, unlinked: true } : voice)}`;
+function addressLine(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
+  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...context, unlinked: true } : context)}`;
 }
 
-function nameOf(address: AddressText, alerts: readonly Alert[], voice: Voice): string {
+function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
   for (const alert of alerts) {
     const label = labelOf(address, alert);
-    if (label !== null) return named(label, voice);
+    if (label !== null) return named(label, context);
   }
   return '';
 }
 
-/** Returns the ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as people will read. */
-export function idsOf(alerts: readonly Alert[], voice: Voice): string {
+/** The IDs of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
+export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),
     times: amountOf(transfer) * BigInt(count),
@@ -183,8 +189,8 @@ export function idsOf(alerts: readonly Alert[], voice: Voice): string {
     const ends = [...new Set([first, last])]
       .map((id) => `#${shortId(id.toString())}`)
       .join(last - first > 1n ? '–' : ', ');
-    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, voice)}` : ''}`;
-    if (text.length + next.length > IDS_LONGEST) return `${text}, …`;
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
+    if (text.length + next.length > LONGEST_IDS) return `${text}, …`;
     text += next;
   }
   return text;

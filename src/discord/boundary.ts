@@ -1,18 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { DiscordAPIError, type Interaction } from 'discord.js';
+import {
+  type APIModalInteractionResponseCallbackData,
+  DiscordAPIError,
+  type Interaction,
+  MessageFlags,
+} from 'discord.js';
 import type { Logger } from 'pino';
 import { type GuildSettings, NO_SETTINGS } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
 import { forLog, UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { installedHere, mayManage } from './authority.ts';
-import type { Access, AutocompleteUse, InteractionContext, Reply } from './command.ts';
+import type {
+  Access,
+  AutocompleteUse,
+  ButtonUse,
+  CommandUse,
+  FormUse,
+  InteractionContext,
+  MenuUse,
+  Reply,
+} from './command.ts';
+import { MAX_CONTENT } from './message-limits.ts';
 import { type Replying, whole } from './reply.ts';
 
-/** Discord's limit of a message's text. */
-const CONTENT_MAX = 2_000;
-
-/** Dependencies of the dispatcher, and the services that it passes to commands. */
+/** What the boundary needs, and the services that it passes to commands. */
 export interface BoundaryOptions<Services extends object> {
   /** Passed to every command together with the {@link InteractionContext}. */
   services: Services;
@@ -22,7 +34,7 @@ export interface BoundaryOptions<Services extends object> {
   log: Logger;
 }
 
-/** A command's reply; `failed`: a refusal or an error, shown in private. */
+/** A command's reply; `failed`: it is a refusal or an error, which is shown in private. */
 export interface Outcome {
   failed: boolean;
   shown: Reply;
@@ -51,7 +63,7 @@ export function createBoundary<Services extends object>({
     return { ...services, server, language, t: translator(language), own: translator(own), isOutside, manages };
   }
 
-  /** The one error boundary: a {@link UserError} is shown; any other error is logged, and its id is shown. */
+  /** The one error boundary: a {@link UserError} is shown; any other error is logged, and its ID is shown. */
   async function run(
     interaction: Replying,
     access: Access,
@@ -68,12 +80,25 @@ export function createBoundary<Services extends object>({
       return { failed: false, shown: link(await work(context)) };
     } catch (error) {
       if (error instanceof UserError)
-        return { failed: true, shown: link({ content: cutTo(error.message, CONTENT_MAX) }) };
+        return { failed: true, shown: link({ content: cutTo(error.message, MAX_CONTENT) }) };
       return { failed: true, shown: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
     }
   }
 
-  /** Logs an error; returns the id that the log line and the person's message share. */
+  /** Opens a form, or replies why it cannot be opened. */
+  async function openForm(
+    interaction: CommandUse | MenuUse | ButtonUse,
+    access: Access,
+    formOf: (context: Context) => Promise<APIModalInteractionResponseCallbackData>,
+  ): Promise<void> {
+    const opened = await run(interaction, access, false, async (context) => {
+      await interaction.showModal(await formOf(context));
+      return {};
+    });
+    if (opened.failed) await interaction.reply({ ...whole(opened.shown), flags: MessageFlags.Ephemeral });
+  }
+
+  /** Logs an error; returns the ID that the log line and the person's message share. */
   function logError(interaction: Replying, error: unknown): string {
     const id = randomBytes(4).toString('hex');
     log.error(
@@ -85,22 +110,36 @@ export function createBoundary<Services extends object>({
 
   /** Shows a reply. If Discord refuses its content, that is an error like any other, shown with `showError`. */
   async function show(
-    used: Replying,
+    interaction: Replying,
     shown: Reply,
-    showError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
+    showError: (reply: Reply) => Promise<unknown> = (reply) => interaction.editReply(whole(reply)),
   ): Promise<void> {
     try {
       // Files of the previous reply do not belong to this one.
-      await used.editReply({ ...whole(shown), attachments: [] });
+      await interaction.editReply({ ...whole(shown), attachments: [] });
     } catch (error) {
       const status = error instanceof DiscordAPIError ? error.status : null;
       if (status !== 400 && status !== 413) throw error;
-      const t = translator(languageOf(used.locale));
-      await showError({ content: t('dispatcher.failed', { id: logError(used, error) }) });
+      const t = translator(languageOf(interaction.locale));
+      await showError({ content: t('dispatcher.failed', { id: logError(interaction, error) }) });
     }
   }
 
-  return { contextOf, run, show };
+  /**
+   * Shows the result of a button, a menu or a form. `updates`: the reply replaces the message that it is on; a refusal
+   * or an error must not, and is shown in private instead.
+   */
+  async function showResult(
+    interaction: ButtonUse | MenuUse | FormUse,
+    { failed, shown }: Outcome,
+    updates: boolean,
+  ): Promise<void> {
+    const inPrivate = (reply: Reply) => interaction.followUp({ ...whole(reply), flags: MessageFlags.Ephemeral });
+    if (updates && failed) await inPrivate(shown);
+    else await show(interaction, shown, updates ? inPrivate : undefined);
+  }
+
+  return { contextOf, run, openForm, show, showResult };
 }
 
 /** Name of the interaction in log lines. */

@@ -21,8 +21,8 @@ const LINES = '#3a3e46';
 const ZERO = '#8b929e';
 const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
-/** Labels that fit below the bars. */
-const MOST_LABELS = 9;
+/** Most labels below the bars. */
+const MAX_LABELS = 9;
 
 /** A number beside a grid line: 12, 250, 1.5k. */
 function shortCount(count: number, language: Language): string {
@@ -44,7 +44,7 @@ const card: Plugin = {
 function draw({ labels, up, down, other, language }: Bars): Buffer {
   Chart.register(BarController, BarElement, CategoryScale, LinearScale);
   GlobalFonts.registerFromPath(FONT_FILE, FONT.family);
-  const every = Math.ceil(labels.length / MOST_LABELS);
+  const every = Math.ceil(labels.length / MAX_LABELS);
   const canvas = createCanvas(WIDTH, HEIGHT);
   const bars = (data: number[], color: string) => ({
     data,

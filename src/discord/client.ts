@@ -6,29 +6,30 @@ import {
   GatewayIntentBits,
   type GatewayReadyDispatchData,
   Options,
-  SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
 import type { GuildShare } from '../domain/channel.ts';
-import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
+import { reasonOf } from '../errors.ts';
 import type { createIdentifyQueue } from './identify.ts';
+import { addMissingFields, handleEarly, type RawInteraction } from './raw-interaction.ts';
 import { makeRequest } from './request.ts';
+import { Sharding } from './sharding.ts';
 
 /** Dependencies and callbacks of a connection to Discord. */
 export interface ConnectionOptions {
   /** REST root without version. */
   apiUrl: string;
   log: Logger;
-  /** What the bot may do in a guild may have changed: in this channel, or in any if none is named. */
+  /** The bot's permissions in a guild may have changed: in this channel, or in any if none is named. */
   onAccessChange(guildId: string, channelId?: string): void;
   onChannelRemoved(channelId: string): void;
   /** The bot was removed from the guild; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
-  /** A new session began: of its share of the guilds, the bot is in exactly these. */
+  /** A new session began. These are all guilds of its share that the bot is in. */
   onGuilds(guildIds: string[], share: GuildShare): void;
 }
 
-/** How long the first READY waits for its guilds. */
+/** How long the client waits for the guilds of the first READY before it is ready. */
 const GUILDS_MS = 2_000;
 
 /**
@@ -71,7 +72,7 @@ export function makeClient(options: ConnectionOptions, identify: ReturnType<type
   });
   client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction }) => {
     if (t !== GatewayDispatchEvents.InteractionCreate) return;
-    fillGaps(d);
+    addMissingFields(d);
     if (client.application && !client.isReady()) handleEarly(client, d);
   });
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
@@ -110,47 +111,4 @@ function reportChanges(client: Client, options: ConnectionOptions): void {
   });
   client.on(Events.GuildCreate, (guild) => onAccessChange(guild.id));
   client.on(Events.GuildDelete, (guild) => onGuildRemoved(guild.id));
-}
-
-/** The part of a `ws` connection that is needed to end it. */
-interface Connection {
-  on(event: 'error', listener: () => void): void;
-  terminate(): void;
-}
-
-/** Private fields of the library's gateway connection and its manager. */
-interface Shard {
-  connection: Connection | null;
-  destroy(options?: { recover?: number }): Promise<void>;
-}
-
-/**
- * Works around how discord.js closes a connection. It removes its listeners even while the connection is still opening.
- * That connection would stay open, and a network error on it would end the process, because nothing listens for it.
- * Whatever waited for a response on the connection then closes it a second time to reconnect, which would make the
- * first close wait forever.
- */
-class Sharding extends SimpleShardingStrategy {
-  override async spawn(shardIds: number[]): Promise<void> {
-    await super.spawn(shardIds);
-    const { shards } = this as unknown as { shards: Map<number, Shard> };
-    for (const shard of shards.values()) {
-      const destroy = shard.destroy.bind(shard);
-      let givenUp: Connection | null = null;
-      shard.destroy = async (options) => {
-        const { connection } = shard;
-        if (connection && connection === givenUp && options?.recover !== undefined) return;
-        givenUp = connection;
-        connection?.on('error', () => {});
-        await destroy(options).finally(() => connection?.terminate());
-      };
-    }
-  }
-}
-
-/** An error for the log, without the request, whose headers contain the token. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as { code?: string | number };
-  return `${error.name}${code === undefined ? '' : ` ${code}`}: ${error.message}`;
 }

@@ -3,19 +3,16 @@ import { inTime } from '../domain/clock.ts';
 import { accessOf, installedHere } from './authority.ts';
 import type { Boundary, Outcome } from './boundary.ts';
 import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
-import { openForm } from './open-form.ts';
 import { acknowledge, replyWith, whole } from './reply.ts';
 
 /** How long a public command may run before its reply is deferred; Discord allows 3 s. */
 const PUBLIC_MS = 1_000;
 
-/** Returns the handlers of slash commands and of message commands. */
+/** Returns the handlers of slash commands and of the commands in a message's menu. */
 export function commandHandlers<Services extends object>(
   byName: ReadonlyMap<string, AnyCommand<Services & InteractionContext>>,
-  boundary: Boundary<Services>,
+  { run, show, openForm }: Boundary<Services>,
 ) {
-  const { run, show } = boundary;
-
   async function command(interaction: ChatInputCommandInteraction): Promise<void> {
     const found = byName.get(interaction.commandName);
     const isAnywhere = found && !('kind' in found) && found.anywhere;
@@ -23,11 +20,11 @@ export function commandHandlers<Services extends object>(
       return replyWith(interaction, 'dispatcher.serverOnly');
     }
     if (!found || 'kind' in found) return replyWith(interaction, 'dispatcher.unknownCommand');
-    // Where it is in no guild, `context.isOutside` keeps the command from asking which.
+    // Outside of a guild, `context.isOutside` keeps the command from reading the guild's ID.
     const used = interaction as CommandUse;
     const access = accessOf(found, used);
     const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
-    if (formOf) return openForm(boundary, used, access, (context) => formOf(used, context));
+    if (formOf) return openForm(used, access, (context) => formOf(used, context));
     const work = (isPublic: boolean) => run(used, access, isPublic, (context) => found.execute(used, context));
     if (found.public) return publicly(used, work(true));
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));

@@ -25,8 +25,8 @@ export interface InteractionContext {
   /** Always in the person's language: refusals are private. */
   own: Translate;
   /**
-   * The bot is not a member of the place where it is used: a direct message, or a guild in which only the person has the app.
-   * Nothing of a guild may be read then.
+   * The bot is used where it is not a member: in a direct message, or in a guild in which only the person has the app.
+   * The command may then read nothing of a guild.
    */
   isOutside: boolean;
   /** Whether the person may configure the bot here. */
@@ -61,7 +61,7 @@ export type FormUse = ModalSubmitInteraction<'cached' | 'raw'>;
 export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
 
 /**
- * What happens when a button is pressed. Its custom id is `command:action:arg:…`, so it still works after a restart;
+ * What happens when a button is pressed. Its custom ID is `command:action:arg:…`, so it still works after a restart;
  * the arguments carry no authority. `update` replaces the message (or replies in private when the message is somebody
  * else's), `reply` replies in private.
  */
@@ -73,7 +73,7 @@ export interface Button<Context = InteractionContext> {
   press: (interaction: ButtonUse, args: string[], context: Context) => Promise<Reply>;
 }
 
-/** What a select menu does. Its custom id has a button's form; the chosen `values` carry no authority. */
+/** What a select menu does. Its custom ID has a button's form; the chosen `values` carry no authority. */
 export interface Menu<Context = InteractionContext> {
   access: Access;
   response: 'update' | 'reply';
@@ -98,7 +98,7 @@ export interface FormButton<Context = InteractionContext> {
 }
 
 /**
- * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom id has a button's form. `update`
+ * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom ID has a button's form. `update`
  * replaces the person's own message that the form was opened from; otherwise the reply is private.
  */
 export interface Form<Context = InteractionContext> {
@@ -114,7 +114,7 @@ export interface Command<Context = InteractionContext> {
   access: Access | Record<string, Access>;
   /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
   public?: boolean;
-  /** It also works where the bot is not a member; `context.isOutside` then. */
+  /** It also works where the bot is not a member; there `context.isOutside` is true. */
   anywhere?: true;
   /** Throws a {@link UserError} whose message is shown; any other error is logged and a fixed sentence is shown. */
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;

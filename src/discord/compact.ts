@@ -4,76 +4,85 @@ import { addressPage } from '../domain/explorer.ts';
 import { linkText } from '../domain/text.ts';
 import { partsOf } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
-import { type AlertPart, type Alerts, idsOf, partWords, swapWords } from './body.ts';
-import { hash, LOOKS, labelOf, named, number, transactionUrl, type Voice, whatMoved, whatTheyMoved } from './line.ts';
+import { type AlertPart, type Alerts, idsOf, partWords, type Side, swapWords } from './body.ts';
+import type { RenderContext } from './render-context.ts';
 import { remarksOf } from './warnings.ts';
+import {
+  counted,
+  hash,
+  LOOKS,
+  labelOf,
+  named,
+  number,
+  totalMoved,
+  transactionUrl,
+  transferCount,
+  whatMoved,
+} from './wording.ts';
 
 /** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
 const LEGS_SHOWN = 10;
-/** Counterparties that a sum of transfers names. */
+/** Most counterparties that a sum of transfers names. */
 const PARTIES_SHOWN = 5;
+/** Most watched addresses in a title. */
+const OWNERS_SHOWN = 3;
 const MINUS = '−';
 
-type Side = 'from' | 'to';
 type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
 
 /**
  * Renders one transaction in two lines: the wallet, what and how much; then the counterparties and the transaction. A
  * third line contains remarks. Every address and the transaction's hash are complete, as a link's target or as text.
  */
-export function compactLines(alerts: Alerts, spoken: Voice): string[] {
-  const voice: Voice = { ...spoken, linksTokens: true };
+export function compactLines(alerts: Alerts, given: RenderContext): string[] {
+  const context: RenderContext = { ...given, linksTokens: true };
   const parts = partsOf(alerts);
-  const facts = [...factsOf(parts, alerts, voice), transactionFact(alerts[0], voice)];
-  const remarks = remarksOf(alerts, voice, true);
+  const facts = [...factsOf(parts, alerts, context), transactionFact(alerts[0], context)];
+  const remarks = remarksOf(alerts, context, true);
   return [
-    titleOf(parts, alerts, voice),
+    titleOf(parts, alerts, context),
     `-# ${facts.join(' · ')}`,
     ...(remarks.length > 0 ? [`-# ${remarks.join(' ')}`] : []),
   ];
 }
 
-/** One transaction's first line with a link to it and no link to an address. */
-export function titleOnly(alerts: Alerts, voice: Voice): string {
-  const title = titleOf(partsOf(alerts), alerts, { ...voice, unlinked: true });
-  return `${title} · ${transactionFact(alerts[0], voice)}`;
+/** Renders one transaction as its title with a link to the transaction, but with no link to an address. */
+export function titleOnly(alerts: Alerts, context: RenderContext): string {
+  const title = titleOf(partsOf(alerts), alerts, { ...context, unlinked: true });
+  return `${title} · ${transactionFact(alerts[0], context)}`;
 }
 
-function titleOf(parts: AlertPart[], alerts: Alerts, voice: Voice): string {
+function titleOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
   const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > 1) return severalTitle(parts, alerts, voice);
-  if (part.kind !== 'swap') return `${LOOKS[part.view].icon} ${lineTitle(part, voice)}`;
-  const words = swapWords(part, voice);
-  const moved = words === null ? countOf(alerts, voice) : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
-  return `${LOOKS.swap.icon} ${partyName(part.wallet, alerts, voice, true)} ${moved}`;
+  if (parts.length > 1) return severalTitle(parts, alerts, context);
+  if (part.kind !== 'swap') return `${LOOKS[part.view].icon} ${lineTitle(part, context)}`;
+  const words = swapWords(part, context);
+  const moved = words === null ? countOf(alerts, context) : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
+  return `${LOOKS.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
 }
 
-function lineTitle(part: Line, voice: Voice): string {
+function lineTitle(part: Line, context: RenderContext): string {
   const { alerts } = part;
   const { from, to } = alerts[0]!.transfer;
   if (part.view === 'internal')
-    return `${sideName(from, alerts, voice, true)} → ${sideName(to, alerts, voice, true)} ${partWords(part, voice)}`;
-  return `${ownersOf(alerts, voice)} ${signedWords(part, voice)}`;
+    return `${sideName(from, alerts, context, true)} → ${sideName(to, alerts, context, true)} ${partWords(part, context)}`;
+  return `${ownersOf(alerts, context)} ${signedWords(part, context)}`;
 }
 
 /** Several transfers of one transaction: their sum if they go one way and have one; otherwise how many there are. */
-function severalTitle(parts: AlertPart[], alerts: Alerts, voice: Voice): string {
+function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
   const [part] = parts as [AlertPart, ...AlertPart[]];
-  const owners = ownersOf(alerts, voice);
+  const owners = ownersOf(alerts, context);
   const alike = part.kind === 'line' && parts.every((one) => one.kind === 'line' && one.view === part.view);
-  const sum = alike && new Set(alerts.map(ownerOf)).size === 1 ? whatTheyMoved(alerts, voice) : null;
-  if (part.kind !== 'line' || sum === null) return `${LOOKS.several.icon} ${owners} ${countOf(alerts, voice)}`;
-  const count = transfersOf(alerts);
-  const together = voice.t('alert.inTransfers', { count, number: number(count, voice), amount: sum });
+  const sum = alike && new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
+  if (part.kind !== 'line' || sum === null) return `${LOOKS.several.icon} ${owners} ${countOf(alerts, context)}`;
+  const together = context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount: sum });
   return `${LOOKS[part.view].icon} ${owners} ${signed(signOf(part), together)}`;
 }
 
-const transfersOf = (alerts: readonly Alert[]): number => alerts.reduce((sum, { count }) => sum + count, 0);
-
-function countOf(alerts: readonly Alert[], voice: Voice): string {
-  const count = transfersOf(alerts);
-  return voice.t('alert.inOneTransaction', { count, number: number(count, voice) });
-}
+/** How many transfers of one transaction these are, in words. */
+const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inOneTransaction', counted(transferCount(alerts), context));
 
 /** The watched address that an alert is about; of a move between two, the sender. */
 function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
@@ -81,13 +90,9 @@ function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText
   return by('self') ?? by('outgoing') ?? by('incoming') ?? by('token') ?? token ?? from ?? to;
 }
 
-function ownersOf(alerts: readonly Alert[], voice: Voice): string {
+function ownersOf(alerts: readonly Alert[], context: RenderContext): string {
   const owners = [...new Set(alerts.map(ownerOf))];
-  const names = owners.slice(0, 3).map((owner) => sideName(owner, alerts, voice, true));
-  const rest = owners.length - names.length;
-  return [...names, ...(rest > 0 ? [voice.t('alert.more', { number: number(rest, voice) })] : [])].join(
-    voice.t('reply.comma'),
-  );
+  return firstOf(owners, OWNERS_SHOWN, (owner) => sideName(owner, alerts, context, true), context);
 }
 
 /** `+26 HUSD`; a name gets a blank after the sign. */
@@ -111,47 +116,50 @@ function signOf({ view, alerts }: Line): string {
 }
 
 /** What a part moved, with its sign. */
-const signedWords = (part: Line, voice: Voice): string => signed(signOf(part), partWords(part, voice));
+const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
 
-function factsOf(parts: AlertPart[], alerts: Alerts, voice: Voice): string[] {
-  const own = ownFacts(alerts, voice);
+function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
+  const own = ownFacts(alerts, context);
   const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > LEGS_SHOWN) return [...own, ...sums(alerts, voice)];
-  if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, voice))];
-  if (part.kind !== 'swap') return [...own, ...lineFacts(part, voice)];
+  if (parts.length > LEGS_SHOWN) return [...own, ...sums(alerts, context)];
+  if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
+  if (part.kind !== 'swap') return [...own, ...lineFacts(part, context)];
   const others = new Set([
     ...part.gave.map(({ transfer }) => transfer.to),
     ...part.got.map(({ transfer }) => transfer.from),
   ]);
-  if (others.size > 1 || part.alerts.length > 2 || swapWords(part, voice) === null)
-    return [...own, ...(part.alerts.length > LEGS_SHOWN ? sums(alerts, voice) : legs(part, voice))];
+  if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
+    return [...own, ...(part.alerts.length > LEGS_SHOWN ? sums(alerts, context) : legs(part, context))];
   const [other] = others;
-  if (other === ZERO_ADDRESS) return [...own, voice.t('alert.withZero')];
-  return [...own, voice.t('alert.withParty', { party: sideName(other!, alerts, voice) })];
+  if (other === ZERO_ADDRESS) return [...own, context.t('alert.withZero')];
+  return [...own, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
 }
 
 /** Without an explorer there is no link, so the watched addresses are shown as text. */
-function ownFacts(alerts: readonly Alert[], voice: Voice): string[] {
-  if (isLinked(voice)) return [];
+function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
+  if (isLinked(context)) return [];
   const owners = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   return [...owners].map((owner) => `\`${checksumAddress(owner)}\``);
 }
 
-const isLinked = (voice: Voice): boolean => voice.explorerUrl !== undefined && voice.unlinked !== true;
+const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
 
-/** The counterparties, seen from the watched side; for a sweep also its ids. */
-function lineFacts(part: Line, voice: Voice): string[] {
-  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, voice)] : [];
-  return [...ids, ...wayFacts(part, voice)];
+/** The counterparties, seen from the watched side; for a sweep also its IDs. */
+function lineFacts(part: Line, context: RenderContext): string[] {
+  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
+  return [...ids, ...wayFacts(part, context)];
 }
 
-function wayFacts({ alerts, view }: Pick<Line, 'view'> & { alerts: readonly Alert[] }, voice: Voice): string[] {
-  const { t } = voice;
+function wayFacts(
+  { alerts, view }: Pick<Line, 'view'> & { alerts: readonly Alert[] },
+  context: RenderContext,
+): string[] {
+  const { t } = context;
   // Some languages inflect the zero address after a preposition.
   const party = (side: Side) =>
     alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS)
       ? t(side === 'from' ? 'alert.fromZero' : 'alert.toZero')
-      : t(`alert.${side}Party`, { party: partiesOf(alerts, side, voice) });
+      : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) });
   const isOwn = (side: Side) => alerts.every((alert) => ownerOf(alert) === alert.transfer[side]);
   switch (view) {
     case 'incoming':
@@ -172,22 +180,22 @@ function wayFacts({ alerts, view }: Pick<Line, 'view'> & { alerts: readonly Aler
 }
 
 /** One of several parts: what moved, and the counterparties. */
-function legs(part: AlertPart, voice: Voice): string[] {
+function legs(part: AlertPart, context: RenderContext): string[] {
   if (part.kind === 'swap') {
     const leg = (view: 'outgoing' | 'incoming') => (alert: Alert) =>
-      legs({ kind: 'line', view, alerts: [alert] }, voice);
+      legs({ kind: 'line', view, alerts: [alert] }, context);
     return [...part.gave.flatMap(leg('outgoing')), ...part.got.flatMap(leg('incoming'))];
   }
-  const [first, ...rest] = lineFacts(part, voice);
+  const [first, ...rest] = lineFacts(part, context);
   const names =
     part.view === 'internal'
-      ? `${partiesOf(part.alerts, 'from', voice)} → ${partiesOf(part.alerts, 'to', voice)} `
+      ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
       : '';
-  return [`${names}**${signedWords(part, voice)}** ${[first, ...rest].join(' ')}`];
+  return [`${names}**${signedWords(part, context)}** ${[first, ...rest].join(' ')}`];
 }
 
 /** What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. */
-function sums(alerts: Alerts, voice: Voice): string[] {
+function sums(alerts: Alerts, context: RenderContext): string[] {
   const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
   const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) =>
     [view, transfer.kind, transfer.token, transfer.decimals].join(' '),
@@ -195,40 +203,48 @@ function sums(alerts: Alerts, voice: Voice): string[] {
   return [...groups.values()].flatMap((group) => {
     const [{ part, alert }] = group as [(typeof group)[0]];
     const together = group.map((one) => one.alert) as Alerts;
-    const count = transfersOf(together);
-    const moved = whatTheyMoved(together, voice) ?? whatMoved(alert.transfer, voice);
-    const words = voice.t('alert.inTransfers', { count, number: number(count, voice), amount: moved });
-    const facts = wayFacts({ view: part.view, alerts: together }, voice);
+    const amount = totalMoved(together, context) ?? whatMoved(alert.transfer, context);
+    const words = context.t('alert.inTransfers', { ...counted(transferCount(together), context), amount });
+    const facts = wayFacts({ view: part.view, alerts: together }, context);
     // The title already shows a single sum.
     return groups.size === 1 ? facts : [`**${signed(signOf(part), words)}** ${facts.join(' ')}`];
   });
 }
 
-/** One side of some transfers: its names, the first few. */
-function partiesOf(alerts: readonly Alert[], side: Side, voice: Voice): string {
+/** The names on one side of some transfers, the first few. */
+function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
   const parties = [...new Set(alerts.map(({ transfer }) => transfer[side]))];
-  const rest = parties.length - PARTIES_SHOWN;
-  const names = parties.slice(0, PARTIES_SHOWN).map((party) => sideName(party, alerts, voice));
-  return [...names, ...(rest > 0 ? [voice.t('alert.more', { number: number(rest, voice) })] : [])].join(
-    voice.t('reply.comma'),
-  );
+  return firstOf(parties, PARTIES_SHOWN, (party) => sideName(party, alerts, context), context);
 }
 
-function sideName(address: AddressText | null, alerts: readonly Alert[], voice: Voice, own = false): string {
-  if (address === null) return voice.t('alert.unknown');
-  if (address === ZERO_ADDRESS) return voice.t('alert.zeroAddress');
-  return partyName(address, alerts, voice, own);
+/** The names of the first few addresses, and how many more there are. */
+function firstOf(
+  addresses: readonly (AddressText | null)[],
+  most: number,
+  nameOf: (address: AddressText | null) => string,
+  context: RenderContext,
+): string {
+  const names = addresses.slice(0, most).map(nameOf);
+  const rest = addresses.length - names.length;
+  if (rest > 0) names.push(context.t('alert.more', { number: number(rest, context) }));
+  return names.join(context.t('reply.comma'));
+}
+
+function sideName(address: AddressText | null, alerts: readonly Alert[], context: RenderContext, own = false): string {
+  if (address === null) return context.t('alert.unknown');
+  if (address === ZERO_ADDRESS) return context.t('alert.zeroAddress');
+  return partyName(address, alerts, context, own);
 }
 
 /** The label or the shortened address, with a link to the address; without an explorer the full address. */
-function partyName(address: AddressText, alerts: readonly Alert[], voice: Voice, own = false): string {
+function partyName(address: AddressText, alerts: readonly Alert[], context: RenderContext, own = false): string {
   const full = checksumAddress(address);
   const label = alerts.map((alert) => labelOf(address, alert)).find((name) => name !== null) ?? null;
-  const isLink = isLinked(voice);
+  const isLink = isLinked(context);
   const ends = `${full.slice(0, 6)}…${full.slice(-4)}`;
-  const name = label === null ? ends : named(label, voice);
+  const name = label === null ? ends : named(label, context);
   const shown = own || label !== null ? `**${name}**` : name;
-  if (isLink) return `[${linkText(shown)}](${addressPage(voice, address, pageOf(address, alerts))})`;
+  if (isLink) return `[${linkText(shown)}](${addressPage(context, address, pageOf(address, alerts))})`;
   // The title shows the shortened address; the full one follows below.
   if (own) return shown;
   return label === null ? `\`${full}\`` : `${shown} \`${full}\``;
@@ -237,8 +253,8 @@ function partyName(address: AddressText, alerts: readonly Alert[], voice: Voice,
 const pageOf = (address: AddressText, alerts: readonly Alert[]): 'token' | 'address' =>
   alerts.some(({ transfer }) => transfer.token === address) ? 'token' : 'address';
 
-function transactionFact({ transfer }: Alert, voice: Voice): string {
-  const url = transactionUrl(transfer, voice);
-  const word = voice.t('alert.transaction');
+function transactionFact({ transfer }: Alert, context: RenderContext): string {
+  const url = transactionUrl(transfer, context);
+  const word = context.t('alert.transaction');
   return url ? `[${word}](${url})` : `${word} \`${hash(transfer)}\``;
 }

@@ -6,26 +6,14 @@ import {
   type StringSelectMenuInteraction,
 } from 'discord.js';
 import type { Boundary } from './boundary.ts';
-import type {
-  AnyCommand,
-  ButtonUse,
-  FormButton,
-  FormMenu,
-  FormUse,
-  InteractionContext,
-  MenuUse,
-  Reply,
-} from './command.ts';
-import { openForm } from './open-form.ts';
-import { acknowledge, replyWith, whole } from './reply.ts';
+import type { AnyCommand, ButtonUse, FormButton, FormMenu, FormUse, InteractionContext, MenuUse } from './command.ts';
+import { acknowledge, replyWith } from './reply.ts';
 
 /** Returns the handlers of buttons and menus, and of submitted forms. */
 export function componentHandlers<Services extends object>(
   byName: ReadonlyMap<string, AnyCommand<Services & InteractionContext>>,
-  boundary: Boundary<Services>,
+  { run, openForm, showResult }: Boundary<Services>,
 ) {
-  const { run, show } = boundary;
-
   async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
     const [name = '', action = '', ...args] = interaction.customId.split(':');
     const command = byName.get(name);
@@ -33,9 +21,9 @@ export function componentHandlers<Services extends object>(
     const isAnywhere = found && 'anywhere' in found && found.anywhere;
     if (!isAnywhere && !interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
-    // As in a command.
+    // Outside of a guild, `context.isOutside` keeps the handler from reading the guild's ID.
     const used = interaction as ButtonUse | MenuUse;
-    if ('form' in found) return openForm(boundary, used, found.access, (context) => formOf(found, used, args, context));
+    if ('form' in found) return openForm(used, found.access, (context) => formOf(found, used, args, context));
     const updates = found.response === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
@@ -44,10 +32,7 @@ export function componentHandlers<Services extends object>(
         ? found.press(used as ButtonUse, args, context)
         : found.choose(used as MenuUse, args, (used as MenuUse).values, context),
     );
-    // A refusal must not replace the message that the button is on.
-    const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
-    if (updates && reply.failed) await beside(reply.shown);
-    else await show(used, reply.shown, updates ? beside : undefined);
+    await showResult(used, reply, updates);
   }
 
   async function form(interaction: ModalSubmitInteraction): Promise<void> {
@@ -62,15 +47,13 @@ export function componentHandlers<Services extends object>(
       updates && used.isFromMessage() ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }),
     );
     const reply = await run(used, found.access, false, (context) => found.submit(used, args, context));
-    const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
-    if (updates && reply.failed) await beside(reply.shown);
-    else await show(used, reply.shown, updates ? beside : undefined);
+    await showResult(used, reply, updates);
   }
 
   return { component, form };
 }
 
-/** Looks up own properties only: a custom id may contain `constructor`, which every object inherits. */
+/** Looks up own properties only: a custom ID may contain `constructor`, which every object inherits. */
 function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }

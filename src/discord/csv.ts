@@ -8,15 +8,15 @@ import { plainText } from '../domain/text.ts';
 import { viewOf } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 
-/** Rows that are made before other events are handled. */
-const ROWS_A_TURN = 500;
+/** Rows that are made before the event loop handles other events. */
+const ROWS_PER_TURN = 500;
 
-/** A CSV file with a header and a row for each alert; `used`: how many fit, from the first one. */
-export async function csvOf(alerts: readonly Alert[]): Promise<{ text: string; used: number }> {
+/** A CSV file with one row for each alert. `used`: how many fit, from the first one. */
+export async function alertsCsv(alerts: readonly Alert[]): Promise<{ text: string; used: number }> {
   const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings'];
   let bytes = rows[0]!.length;
   for (const [index, alert] of alerts.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
     const row = rowOf(alert);
     bytes += Buffer.byteLength(row) + 2;
     if (bytes > FILE_BYTES) break;
@@ -44,13 +44,13 @@ function rowOf(alert: Alert): string {
   ]);
 }
 
-/** Rows of one activity file. */
-const MOST_ROWS = 20_000;
+/** Most rows of an activity file. */
+const MAX_ROWS = 20_000;
 const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
 /**
- * A CSV file with one row for each transfer of an address, oldest first. The movements arrive latest first; `left`: how
+ * A CSV file with one row for each transfer of an address, oldest first. `movements` come latest first. `left`: how
  * many of the oldest do not fit.
  */
 export async function activityCsv(
@@ -62,7 +62,7 @@ export async function activityCsv(
   let bytes = ACTIVITY_HEAD.length;
   let left = 0;
   for await (const movement of movements) {
-    if (left === 0 && rows.length < MOST_ROWS) {
+    if (left === 0 && rows.length < MAX_ROWS) {
       const row = activityRow(movement, address, names);
       bytes += Buffer.byteLength(row) + 2;
       if (bytes <= FILE_BYTES) {

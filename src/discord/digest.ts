@@ -7,9 +7,14 @@ import { isSuspect } from '../domain/transaction-parts.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
 import type { Alerts } from './body.ts';
 import { compactLines, titleOnly } from './compact.ts';
-import { csvOf } from './csv.ts';
+import { alertsCsv } from './csv.ts';
+import { MAX_DESCRIPTION, MAX_FIELD } from './message-limits.ts';
+import { messageOf } from './render.ts';
+import { type RenderContext, type RenderSettings, renderContext } from './render-context.ts';
+import { otherProjectsOf, WARNING_COLOR, warningsOf } from './warnings.ts';
 import {
   assetName,
+  counted,
   hash,
   LONGEST_SUM,
   LOOKS,
@@ -17,41 +22,36 @@ import {
   linked,
   named,
   number,
-  type RenderSettings,
   transactionUrl,
-  type Voice,
-  voiceOf,
+  transferCount,
   whatMoved,
-} from './line.ts';
-import { messageOf } from './render.ts';
-import { otherProjectsOf, WARNING, warningsOf } from './warnings.ts';
+} from './wording.ts';
 
 /** Up to this many transfers are listed one by one. */
-const LISTED_MOST = 10;
+const MAX_LISTED = 10;
 /** Above this many alerts, a CSV file with all of them is attached. */
-const CSV_FROM = 500;
+const CSV_ABOVE = 500;
 const TOKENS_SHOWN = 12;
-/** The totals of one token: in, out, moved, and how many are suspicious. */
-const SIDES_SHOWN = 6;
+/** Most totals of one token: one per direction, and as many for suspicious alerts. */
+const TOTALS_SHOWN = 6;
 const LARGEST_SHOWN = 6;
-/** Discord's limits for the text of an embed's field and description. */
-const FIELD_MOST = 1_024;
-const DESCRIPTION_MOST = 4_096;
+const COLOR = 0x6e7681;
 
-/** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it covers. */
+/** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it counts. */
 export interface Digest {
   payload: RESTPostAPIChannelMessageJSONBody;
   csv: string | null;
   used: number;
 }
 
-type Side = 'incoming' | 'outgoing' | 'internal';
+type Direction = 'incoming' | 'outgoing' | 'internal';
 
+/** The sum of one asset's transfers in one direction. */
 interface Total {
   transfers: number;
   amount: bigint;
-  side: Side;
-  /** Where it had the largest single transfer. */
+  direction: Direction;
+  /** The alert of its largest transfer. */
   largest: Alert;
   suspect: boolean;
 }
@@ -67,78 +67,80 @@ export async function renderDigest(
   reason: DigestReason = 'backlog',
   now: number | null = null,
 ): Promise<Digest> {
-  const file = due.length > CSV_FROM ? await csvOf(due) : null;
+  const file = due.length > CSV_ABOVE ? await alertsCsv(due) : null;
   const alerts = file ? due.slice(0, file.used) : due;
-  const voice = voiceOf(alerts, settings);
-  const { t } = voice;
-  const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
+  const context = renderContext(alerts, settings);
+  const { t } = context;
+  const transfers = transferCount(alerts);
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
   const suspects = alerts.filter(isSuspect);
-  // Sorted by when they were due, so that alerts of an earlier end of quiet hours come first.
-  const { least, most } = timesOf(alerts);
-  const [first, last] = [least, most].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
+  // The alerts are sorted by when they were due, not by when they arrived.
+  const { earliest, latest } = periodOf(alerts);
+  const [first, last] = [earliest, latest].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
   const intro = [
-    Math.floor(least / MINUTE) === Math.floor(most / MINUTE) ? first! : t('digest.period', { first, last }),
+    Math.floor(earliest / MINUTE) === Math.floor(latest / MINUTE) ? first! : t('digest.period', { first, last }),
     t(`digest.${reason}`),
     ...(file ? [t('digest.file')] : []),
-    ...(suspects.length > 0 ? warning(suspects, voice) : []),
+    ...(suspects.length > 0 ? warning(suspects, context) : []),
     ...otherProjectsOf(
       alerts.filter((alert) => !isSuspect(alert)),
-      voice,
+      context,
     ),
     '',
   ];
-  const listed = transfers > LISTED_MOST ? null : listOf(alerts, DESCRIPTION_MOST - intro.join('\n').length - 1, voice);
-  const largest = listed === null ? largestOf(totals, voice) : '';
+  const listed = transfers > MAX_LISTED ? null : listOf(alerts, MAX_DESCRIPTION - intro.join('\n').length - 1, context);
+  const largest = listed === null ? largestOf(totals, context) : '';
   const embed: APIEmbed = {
-    title: t('digest.title', { count: transfers, number: number(transfers, voice) }),
-    color: suspects.length > 0 ? WARNING : 0x6e7681,
-    description: [...intro, ...(listed ?? totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice))].join(
+    title: t('digest.title', counted(transfers, context)),
+    color: suspects.length > 0 ? WARNING_COLOR : COLOR,
+    description: [...intro, ...(listed ?? totalLines(totals, MAX_DESCRIPTION - intro.join('\n').length, context))].join(
       '\n',
     ),
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
   };
-  return { payload: messageOf([embed], alerts, reference, voice, now), csv: file?.text ?? null, used: alerts.length };
+  return { payload: messageOf([embed], alerts, reference, context, now), csv: file?.text ?? null, used: alerts.length };
 }
 
 /** A few alerts one by one, grouped by transaction; null if they do not fit. */
-function listOf(alerts: Alert[], room: number, voice: Voice): string[] | null {
+function listOf(alerts: Alert[], room: number, context: RenderContext): string[] | null {
   const lines = [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flatMap((list) => {
-    const [first, ...others] = list as Alerts;
-    if (!list.some(isSuspect)) return compactLines([first, ...others], voice);
+    const together = list as Alerts;
+    if (!together.some(isSuspect)) return compactLines(together, context);
     // No link to an address: a suspicious one must not invite a click.
-    return [`⚠️ ${titleOnly([first, ...others], voice)}`];
+    return [`⚠️ ${titleOnly(together, context)}`];
   });
   return lines.join('\n').length > room ? null : lines;
 }
 
-/**
- * When the first and the last alert arrived. Not `Math.min(...)`: there may be more than a call accepts as arguments.
- */
-function timesOf(alerts: readonly Alert[]): { least: number; most: number } {
+/** When the first and the last alert arrived. */
+function periodOf(alerts: readonly Alert[]): { earliest: number; latest: number } {
   const [{ createdAt }] = alerts as [Alert];
+  // Not `Math.min(...)`: there may be more alerts than a call accepts arguments.
   return alerts.reduce(
-    ({ least, most }, alert) => ({ least: Math.min(least, alert.createdAt), most: Math.max(most, alert.createdAt) }),
-    { least: createdAt, most: createdAt },
+    ({ earliest, latest }, alert) => ({
+      earliest: Math.min(earliest, alert.createdAt),
+      latest: Math.max(latest, alert.createdAt),
+    }),
+    { earliest: createdAt, latest: createdAt },
   );
 }
 
-function warning(suspects: Alert[], voice: Voice): string[] {
-  const count = suspects.reduce((sum, alert) => sum + alert.count, 0);
-  return ['', voice.t('digest.suspect', { count, number: number(count, voice) }), ...warningsOf(suspects, voice)];
+function warning(suspects: Alert[], context: RenderContext): string[] {
+  const suspect = context.t('digest.suspect', counted(transferCount(suspects), context));
+  return ['', suspect, ...warningsOf(suspects, context)];
 }
 
 function totalsOf(alerts: Alert[]): Map<string, Total> {
   const totals = new Map<string, Total>();
   for (const alert of alerts) {
     const { transfer, count } = alert;
-    const side = sideOf(alert);
+    const direction = directionOf(alert);
     const suspect = isSuspect(alert);
     // Tokens without a known contract are distinguished by name. Transfers without an amount are in no sum.
     const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
     const isSummed = isItem(transfer) || transfer.value !== null;
-    const key = `${side} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
-    const total = totals.get(key) ?? { transfers: 0, amount: 0n, side, largest: alert, suspect };
+    const key = `${direction} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
+    const total = totals.get(key) ?? { transfers: 0, amount: 0n, direction, largest: alert, suspect };
     total.transfers += count;
     total.amount += amountOf(transfer) * BigInt(count);
     if (amountOf(transfer) > amountOf(total.largest.transfer)) total.largest = alert;
@@ -147,7 +149,7 @@ function totalsOf(alerts: Alert[]): Map<string, Total> {
   return totals;
 }
 
-function sideOf(alert: Alert): Side {
+function directionOf(alert: Alert): Direction {
   const seen = new Set(alert.matches.map((match) => match.perspective));
   if (seen.has('incoming') === seen.has('outgoing')) return 'internal';
   return seen.has('incoming') ? 'incoming' : 'outgoing';
@@ -157,58 +159,57 @@ function sideOf(alert: Alert): Side {
  * The totals with the most transfers, as many as fit. Those of one token are grouped above its address. The last line
  * counts the others.
  */
-function totalLines(totals: Total[], room: number, voice: Voice): string[] {
+function totalLines(totals: Total[], room: number, context: RenderContext): string[] {
   const lines: string[] = [];
   let listed = 0;
   for (const [token, all] of [...Map.groupBy(totals, tokenOf)].slice(0, TOKENS_SHOWN)) {
-    const shown = all.slice(0, SIDES_SHOWN);
-    const block = shown.map((total) => totalLine(total, voice));
-    if (token !== null) block.push(`-# ${linked(token, 'token', voice)}`);
+    const shown = all.slice(0, TOTALS_SHOWN);
+    const block = shown.map((total) => totalLine(total, context));
+    if (token !== null) block.push(`-# ${linked(token, 'token', context)}`);
     // Leaves 100 characters for the last line.
     if ([...lines, ...block].join('\n').length > room - 100) break;
     lines.push(...block);
     listed += transfersOf(shown);
   }
   const count = transfersOf(totals) - listed;
-  return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count, voice) })] : lines;
+  return count > 0 ? [...lines, context.t('digest.others', counted(count, context))] : lines;
 }
 
 const tokenOf = ({ largest }: Total): AddressText | null => largest.transfer.token;
 const transfersOf = (totals: Total[]): number => totals.reduce((sum, { transfers }) => sum + transfers, 0);
 
-function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: Voice): string {
+function totalLine({ transfers, amount, direction, largest, suspect }: Total, context: RenderContext): string {
   const { transfer } = largest;
-  const name = assetName(transfer, voice);
+  const name = assetName(transfer, context);
   const exact = isItem(transfer)
-    ? `${number(amount, voice)} × ${name}`
+    ? `${number(amount, context)} × ${name}`
     : amount > 0n
-      ? whatMoved({ ...transfer, value: amount.toString() }, voice)
+      ? whatMoved({ ...transfer, value: amount.toString() }, context)
       : name;
-  const counted = { count: transfers, number: number(transfers, voice) };
   const what = exact.length <= LONGEST_SUM ? exact : name;
-  return `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
+  return `${suspect ? '⚠️ ' : ''}${LOOKS[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}`;
 }
 
 /** The largest transfer of each of the first totals, as many as fit into a field. */
-function largestOf(totals: Total[], voice: Voice): string {
+function largestOf(totals: Total[], context: RenderContext): string {
   const lines = totals
     .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))
     .slice(0, LARGEST_SHOWN)
-    .map((total) => largestLine(total, voice));
-  while (lines.join('\n').length > FIELD_MOST) lines.pop();
+    .map((total) => largestLine(total, context));
+  while (lines.join('\n').length > MAX_FIELD) lines.pop();
   return lines.join('\n');
 }
 
-function largestLine({ largest, side }: Total, voice: Voice): string {
+function largestLine({ largest, direction }: Total, context: RenderContext): string {
   const { transfer, createdAt } = largest;
   const short = `\`${hash(transfer).slice(0, 10)}\``;
-  const url = transactionUrl(transfer, voice);
+  const url = transactionUrl(transfer, context);
   const names = [transfer.from, transfer.to].flatMap((address) => {
     const label = address && labelOf(address, largest);
-    return label ? [named(label, voice)] : [];
+    return label ? [named(label, context)] : [];
   });
   return [
-    `${LOOKS[side].icon} ${whatMoved(transfer, voice)}`,
+    `${LOOKS[direction].icon} ${whatMoved(transfer, context)}`,
     ...(names.length > 0 ? [names.join(' → ')] : []),
     time(new Date(createdAt), TimestampStyles.ShortTime),
     url ? `[${short}](${url})` : short,

@@ -1,7 +1,8 @@
 import { type Client, DiscordjsErrorCodes, Events } from 'discord.js';
 import { MINUTE } from '../domain/clock.ts';
+import { reasonOf } from '../errors.ts';
 import { backOff } from './back-off.ts';
-import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
+import { type ConnectionOptions, makeClient } from './client.ts';
 import { createGatewayState } from './gateway-state.ts';
 import { createIdentifyQueue, type IdentifyLog } from './identify.ts';
 import { createServedCommands, type ServedCommandsOptions } from './served-commands.ts';
@@ -15,7 +16,7 @@ export interface GatewayOptions<Services extends object> extends ConnectionOptio
   identified: IdentifyLog;
 }
 
-/** Retries with a refused token are rare: Discord bans IP addresses that send many invalid requests. */
+/** The wait after a refused token. It is long because Discord bans IP addresses that send many invalid requests. */
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 
 /** Connects to Discord and reconnects for as long as it runs. Faults are logged and never end the process. */
@@ -65,7 +66,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     options.onToken(true);
   }
 
-  /** Notes that a connection failed; returns the milliseconds until the next one. */
+  /** Records and logs that a connection failed; returns the milliseconds until the next attempt. */
   function failed(error: unknown): number {
     const isUnauthorized = isRefusal(error);
     const name = isUnauthorized ? 'unauthorized' : 'away';

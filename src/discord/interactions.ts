@@ -8,7 +8,7 @@ import type { AnyCommand, AutocompleteUse, Choice, InteractionContext } from './
 import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';
 
-/** Dependencies of the dispatcher. `autocompleteMs`: how long choices may take; after that, none are offered. */
+/** What the dispatcher needs. `autocompleteMs`: how long choices may take; after that, none are offered. */
 export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
   commands: readonly AnyCommand<Services & InteractionContext>[];
   /** Milliseconds since 1970. */

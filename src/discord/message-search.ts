@@ -1,11 +1,11 @@
-import { type REST, Routes } from 'discord.js';
+import { type REST, Routes, SnowflakeUtil } from 'discord.js';
 import { MINUTE } from '../domain/clock.ts';
 import type { FindOutcome, Sender, SendOutcome } from '../domain/send-outcome.ts';
 
-/** The beginning of 2015, from which the times in Discord's ids are counted. */
-const DISCORD_EPOCH = 1_420_070_400_000;
-/** Messages of a page of a channel's history, and how many pages are read. */
-const PAGE = 100;
+/** The times in Discord's IDs are counted from here. */
+const DISCORD_EPOCH = Number(SnowflakeUtil.epoch);
+/** Messages in a page of a channel's history. */
+const PAGE_SIZE = 100;
 const MAX_PAGES = 11;
 
 /** Creates the search for a message by its reference. `attempt`: sends a request and returns its outcome. */
@@ -13,8 +13,12 @@ export function createMessageSearch(
   rest: REST,
   attempt: (request: () => Promise<unknown>) => Promise<SendOutcome>,
 ): Sender['find'] {
-  /** Whether a channel with a hidden history got no message since `after`. */
-  async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<FindOutcome | SendOutcome> {
+  /** Whether a channel whose history is hidden got no message since `after`. */
+  async function searchHidden(
+    channelId: string,
+    after: bigint,
+    onRequest: () => void,
+  ): Promise<FindOutcome | SendOutcome> {
     onRequest();
     let channel: { last_message_id?: string | null } = {};
     const outcome = await attempt(async () => {
@@ -33,7 +37,7 @@ export function createMessageSearch(
     for (let page = 0; page < MAX_PAGES; page++) {
       let messages: unknown;
       onRequest();
-      const query = new URLSearchParams({ limit: String(PAGE), ...(from === null ? {} : { after: from }) });
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(from === null ? {} : { after: from }) });
       const outcome = await attempt(async () => {
         messages = await rest.get(Routes.channelMessages(channelId), { query });
       });
@@ -44,10 +48,10 @@ export function createMessageSearch(
       const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
       if (hit) return { status: 'found', messageId: hit.id };
       // Without permission to read the history, Discord returns an empty one.
-      if (from === null && list.length === 0) return silent(channelId, after, onRequest);
+      if (from === null && list.length === 0) return searchHidden(channelId, after, onRequest);
       const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
       // The newest messages reach back far enough, or there are no more.
-      if (ids.length < PAGE || (from === null && ids[0]! <= after)) break;
+      if (ids.length < PAGE_SIZE || (from === null && ids[0]! <= after)) break;
       from = (from === null ? after : ids.at(-1)!).toString();
     }
     return { status: 'absent' };

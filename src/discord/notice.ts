@@ -1,31 +1,29 @@
 import { TimestampStyles, time } from 'discord.js';
 import { isFeedSilent, type Silence } from '../domain/silence.ts';
-import { asName } from '../domain/text.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import { LONGEST_LABEL } from './line.ts';
-import { duration } from './warnings.ts';
+import { duration, named } from './wording.ts';
 
 /** Most addresses in one notice. */
-const MOST_NAMED = 10;
+const MAX_ADDRESSES = 10;
 const COLOR = 0xd4a72c;
 
 /**
- * The body of the notice for a guild's admins, posted elsewhere, about a channel that the bot cannot write to; `code`
- * is Discord's.
+ * Renders the notice about a channel that the bot cannot write to, which the guild's admins get in another channel.
+ * `code` is Discord's.
  */
 export function renderParked(channelId: string, code: number, language: string | null, reference: string): object {
   const t = translator(languageOf(language));
   return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
-/** The body of the notice about addresses that went quiet; it distinguishes a dead feed from a quiet wallet. */
+/** Renders the notice about addresses that went quiet. It distinguishes a dead feed from a quiet wallet. */
 export function renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object {
   const chosen = languageOf(language);
   const t = translator(chosen);
   const ago = (at: number) => time(Math.floor(at / 1_000), TimestampStyles.RelativeTime);
-  const lines = silences.slice(0, MOST_NAMED).map(({ label, address, gapMs, lastEventAt }) => {
-    const name = label === null ? '' : `**${asName(label, '', LONGEST_LABEL)}** `;
+  const lines = silences.slice(0, MAX_ADDRESSES).map(({ label, address, gapMs, lastEventAt }) => {
+    const name = label === null ? '' : `**${named(label, { t })}** `;
     const gap = duration(gapMs, { language: chosen });
     return t('silence.address', { name, address: `\`${checksumAddress(address)}\``, gap, ago: ago(lastEventAt) });
   });
@@ -39,7 +37,7 @@ export function renderSilence(silences: Silence[], language: string | null, now:
   return noticeBody(title, text.join('\n'), reference);
 }
 
-/** The texts must be safe for Discord. */
+/** The body of a notice. Its texts must be safe for Discord. */
 function noticeBody(title: string, text: string, reference: string): object {
   const embed = { title, description: text, color: COLOR, footer: { text: `ref ${reference}-1` } };
   return { embeds: [embed], allowed_mentions: { parse: [] } };

@@ -12,7 +12,7 @@ const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
 /** JSON codes with which Discord refuses all requests for a while. */
 const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
-/** The meaning of a response that the library would misread. */
+/** Carries the outcome of a response that the library would misread. */
 class Misread extends Error {
   readonly outcome: SendOutcome;
   constructor(outcome: SendOutcome) {
@@ -32,6 +32,7 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const text = await response.text();
   const json = parse(text);
   const isJson = json !== undefined;
+  // Limits with a code of their own may have the right time only in the body.
   const asked = Number(headers.get('retry-after'));
   const seconds = Math.max(asked, asked > 0 ? ownLimit(json) : 0);
   if (seconds > asked) headers.set('retry-after', String(seconds));
@@ -41,11 +42,12 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   if (isJson) headers.set('content-type', 'application/json');
   // An empty body is Discord's. Cloudflare's limits, which apply to everything, come with a page or a few words.
   const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
-  // Discord may have processed the request.
+  // The message may have been posted.
   if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
-  if (status < 400 ? !ok : status !== 401 && !isLimit && !isJson)
-    throw new Misread({ status: 'breaker', reason, ...wait });
+  // A redirect, or something in front of Discord.
+  const isForeign = status < 400 ? !ok : status !== 401 && !isLimit && !isJson;
+  if (isForeign) throw new Misread({ status: 'breaker', reason, ...wait });
   // The library checks only the headers to see whether a limit is global.
   const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
   if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
@@ -55,9 +57,7 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
 };
 
-/**
- * Seconds. For limits with their own code, such as edits of published messages, only one of header and body is right.
- */
+/** The seconds in the body of a limit that has a code of its own, such as for edits of published messages; otherwise 0. */
 function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
   return json.code ? Number(json.retry_after) || 0 : 0;
 }
@@ -71,7 +71,7 @@ function parse(text: string): object | undefined {
   }
 }
 
-/** The outcome of a failed request. For an edit, some refusals mean something else. */
+/** The outcome of a failed request. `isChange`: it was an edit, for which some refusals mean something else. */
 export function classify(error: unknown, isChange: boolean): SendOutcome {
   if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {

@@ -15,28 +15,26 @@ import { checksumAddress } from '../domain/typed-address.ts';
 import type { Alerts } from './body.ts';
 import { compactLines } from './compact.ts';
 import { transactionEmbed } from './embed.ts';
-import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
+import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from './message-limits.ts';
+import { type RenderContext, type RenderSettings, renderContext } from './render-context.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
+import { code, hash, LOOKS } from './wording.ts';
 
-/** Discord's limits for one message. */
-const MAX_EMBEDS = 10;
-const MAX_FIELDS = 25;
-const MAX_CONTENT = 2_000;
 /** Most characters of a plain alert's amount and token ID: the longest that both can be. */
 const LONGEST_RAW = 200;
 /** Most alerts in one message, however short. */
 const MAX_ALERTS = 500;
 
-/** Most text in one message, and in each embed's description. */
+/** How many characters fit into one message, and into each embed's description. */
 interface Room {
   characters: number;
   description: number;
 }
 
-/** Discord's limits, and how much of them a new message fills: names and remarks that are added later need room too. */
+/** The room of each form of message. A new one is not filled up: names and remarks that are added later need room, too. */
 const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
   full: {
-    most: { characters: 6_000, description: 4_096 },
+    most: { characters: 6_000, description: MAX_DESCRIPTION },
     atFirst: { characters: 5_200, description: 3_500 },
   },
   // The text of all components; mentions are counted separately.
@@ -50,11 +48,13 @@ const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
 type Rendered = APIEmbed | string;
 
 /**
- * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction together. The
- * button's ID contains `reference`. With `now` the message mentions the subscriptions' roles that are due then. With
- * null an existing message is rendered again: it mentions nobody, and keeps all of its alerts by dropping links to
- * addresses, then by shortening long labels. `frozen`: JSON of the body that the message was created with: Discord lets
- * no message change its form.
+ * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction together; `used`
+ * says how many. The button's ID contains `reference`.
+ *
+ * With `now` it is a new message, which mentions the subscriptions' roles that are due then. With null an existing
+ * message is rendered again: it mentions nobody, and keeps all of its alerts by dropping links to addresses, then by
+ * shortening long labels. `frozen` is the JSON of the body that the message was created with, because Discord lets no
+ * message change its form.
  */
 export function renderAlerts(
   alerts: Alert[],
@@ -70,20 +70,21 @@ export function renderAlerts(
     before ? style === 'full' || now === null || !isSuspicious(alert) : styleOf(alert) === style;
   const other = alerts.findIndex((alert) => !suits(alert));
   const alike = other === -1 ? alerts : alerts.slice(0, other);
-  const voice = voiceOf(alike, settings);
+  const context = renderContext(alike, settings);
   const { most, atFirst } = ROOM[style];
-  let filled = fill(alike, style, voice, now === null ? most : atFirst);
+  let filled = fill(alike, style, context, now === null ? most : atFirst);
   for (const hasShortNames of [false, true]) {
     if (now !== null || filled.used === alike.length) break;
-    filled = fill(alike, style, { ...voice, unlinked: true, hasShortNames }, most);
+    filled = fill(alike, style, { ...context, unlinked: true, hasShortNames }, most);
   }
   const shown = alike.slice(0, filled.used);
   const { used } = filled;
   if (style === 'full')
-    return { payload: messageOf(filled.rendered as APIEmbed[], shown, reference, voice, now), used };
+    return { payload: messageOf(filled.rendered as APIEmbed[], shown, reference, context, now), used };
   const roles = before?.allowed_mentions?.roles ?? [];
-  return { payload: compactMessage(filled.rendered as string[], shown, reference, voice, now, roles), used };
+  return { payload: compactMessage(filled.rendered as string[], shown, reference, context, now, roles), used };
 }
+
 /**
  * Whether it warns of a trap, of a token that the catalog does not list, or of another project. Such an alert is shown
  * as a card, with the warnings and every address in full.
@@ -104,13 +105,13 @@ export function messageOf(
   embeds: APIEmbed[],
   alerts: Alert[],
   reference: string,
-  voice: Voice,
+  context: RenderContext,
   now: number | null,
 ): RESTPostAPIChannelMessageJSONBody {
   const roles = now === null ? [] : mentionsOf(alerts, now).roles;
   return {
     embeds,
-    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, voice)] }],
+    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, context)] }],
     allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
     ...(roles.length > 0 && { content: mentionOf(roles) }),
   };
@@ -126,7 +127,7 @@ function compactMessage(
   texts: string[],
   alerts: Alert[],
   reference: string,
-  voice: Voice,
+  context: RenderContext,
   now: number | null,
   named: readonly string[],
 ): RESTPostAPIChannelMessageJSONBody {
@@ -140,7 +141,7 @@ function compactMessage(
       {
         type: ComponentType.Section,
         components: [display(shown === '' ? first : first.replace('\n', ` ${shown}\n`))],
-        accessory: detailsButton(reference, voice),
+        accessory: detailsButton(reference, context),
       },
       ...others.map(display),
     ],
@@ -149,7 +150,12 @@ function compactMessage(
 }
 
 /** Groups consecutive alerts by transaction until the next alert would exceed the room or one of Discord's limits. */
-function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { rendered: Rendered[]; used: number } {
+function fill(
+  alerts: Alert[],
+  style: AlertStyle,
+  context: RenderContext,
+  room: Room,
+): { rendered: Rendered[]; used: number } {
   const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
   let characters = 0;
   let used = 0;
@@ -158,7 +164,8 @@ function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { r
     const { txHash } = more[0].transfer;
     const before = byTransaction.get(txHash);
     const together: Alerts = before ? [...before.alerts, ...more] : more;
-    const rendered = style === 'full' ? transactionEmbed(together, voice) : compactLines(together, voice).join('\n');
+    const rendered =
+      style === 'full' ? transactionEmbed(together, context) : compactLines(together, context).join('\n');
     const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
     const fits =
       (before !== undefined || byTransaction.size < MAX_EMBEDS) &&
@@ -196,27 +203,27 @@ function runsOf(alerts: Alert[]): Alerts[] {
 /** One alert as plain text, for the rare one that Discord refuses as an embed. */
 export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannelMessageJSONBody {
   const { transfer } = alert;
-  const voice = voiceOf([alert], { explorerUrl: undefined, nativeSymbol: undefined });
-  const { t } = voice;
+  const context = renderContext([alert], { explorerUrl: undefined, nativeSymbol: undefined });
+  const { t } = context;
   const view = viewOf(alert);
   const address = (value: AddressText | null) => (value ? `\`${checksumAddress(value)}\`` : t('alert.unknown'));
   const { value, tokenId } = transfer;
   // A token ID is not an amount, and a shortened amount would be wrong.
   const raw = [value, tokenId === null ? null : `#${tokenId}`].filter((one) => one !== null).join(' × ');
-  const amount = code(raw, t('alert.plainUnknownAmount'), voice, LONGEST_RAW);
+  const amount = code(raw, t('alert.plainUnknownAmount'), context, LONGEST_RAW);
   const lines = [
-    ...warningsOf([alert], voice),
+    ...warningsOf([alert], context),
     `${LOOKS[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,
     `**${t('alert.from')}** ${address(transfer.from)}`,
     `**${t('alert.to')}** ${address(transfer.to)}`,
     `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,
     `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
-    ...remarksOf([alert], voice),
+    ...remarksOf([alert], context),
   ];
   while (lines.join('\n').length > MAX_CONTENT) lines.pop();
   return {
     content: lines.join('\n'),
-    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, voice)] }],
+    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, context)] }],
     allowed_mentions: { parse: [] },
   };
 }
@@ -225,7 +232,7 @@ export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannel
  * The button that explains the message. Its ID contains the message's reference, by which the bot finds out whether a
  * message was sent.
  */
-function detailsButton(reference: string, { t }: Voice): APIButtonComponentWithCustomId {
+function detailsButton(reference: string, { t }: RenderContext): APIButtonComponentWithCustomId {
   const custom_id = `why:show:${reference}`;
   return { type: ComponentType.Button, style: ButtonStyle.Secondary, label: t('alert.why').slice(0, 80), custom_id };
 }

@@ -3,8 +3,8 @@ import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { type AlertStyle, type Perspective, type Subscription, styleOf } from '../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../domain/transfer.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import type { RenderSettings } from './line.ts';
 import { renderAlerts } from './render.ts';
+import type { RenderSettings } from './render-context.ts';
 
 /** Somebody on the other side of the sample. */
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';

@@ -3,7 +3,7 @@ import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { createMessageSearch } from './message-search.ts';
 import { classify, readWhole } from './outcome.ts';
 
-/** Sends each request to Discord's REST API once. Never retries and never waits; the deliverer does. */
+/** Creates the sender, which sends each request to Discord's REST API once. Retrying and waiting is up to the deliverer. */
 export function createSender({
   token,
   apiUrl,
@@ -13,7 +13,7 @@ export function createSender({
   token: string;
   apiUrl: string;
   timeoutMs?: number;
-  /** Whether a request may still be sent, right before it is; a process may have slept since it was decided. */
+  /** Checked right before each request: while the process slept, another one may have begun to send. */
   maySend?(): boolean;
 }): Sender {
   const rest = new REST({
@@ -43,7 +43,7 @@ export function createSender({
   }
 
   return {
-    create: (channelId: string, payload: object, nonce: string, csv: string | null = null) =>
+    create: (channelId, payload, nonce, csv = null) =>
       attempt(() =>
         rest.post(Routes.channelMessages(channelId), {
           body: { ...payload, nonce, enforce_nonce: true },
@@ -51,7 +51,7 @@ export function createSender({
         }),
       ),
 
-    edit: (channelId: string, messageId: string, payload: object, csv: string | null = null) =>
+    edit: (channelId, messageId, payload, csv = null) =>
       attempt(() => {
         const route = Routes.channelMessage(channelId, messageId);
         if (csv === null) return rest.patch(route, { body: payload });
@@ -59,7 +59,7 @@ export function createSender({
         return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
       }, true),
 
-    async isMember(guildId: string): Promise<boolean | null> {
+    async isMember(guildId) {
       const { status } = await attempt(() => rest.get(Routes.guild(guildId)));
       return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;
     },

@@ -1,11 +1,11 @@
 import type { Client, Interaction } from 'discord.js';
 import type { Clock } from '../domain/clock.ts';
+import { reasonOf } from '../errors.ts';
 import { installedHere } from './authority.ts';
 import { backOff } from './back-off.ts';
-import { reasonOf } from './client.ts';
 import type { Reply } from './command.ts';
+import { createCommandMentions } from './command-mentions.ts';
 import { createDispatcher, type DispatcherOptions } from './interactions.ts';
-import { createMentions } from './mentions.ts';
 import { registerCommands } from './register.ts';
 
 /** What serving the commands needs, and its callbacks. */
@@ -19,11 +19,11 @@ export interface ServedCommandsOptions<Services extends object> extends Omit<Dis
   random(): number;
 }
 
-/** Loads the commands when they are first needed (nobody can use them before), registers them and handles interactions. */
+/** Registers the commands and handles interactions. The commands are loaded when they are first needed. */
 export function createServedCommands<Services extends object>(options: ServedCommandsOptions<Services>) {
   const { log, after, random } = options;
   let loading: ReturnType<typeof load> | undefined;
-  /** Nothing is linked until Discord has sent the commands' IDs. */
+  /** Turns named commands into mentions, once Discord has sent the commands' IDs. */
   let link = (reply: Reply): Reply => reply;
 
   async function load() {
@@ -33,13 +33,13 @@ export function createServedCommands<Services extends object>(options: ServedCom
 
   const loaded = () => (loading ??= load());
 
-  /** Discord may be busy just after a start: registration is tried again for as long as this client is in use. */
+  /** Registers the commands; retries for as long as this client is in use, because Discord may be busy just after a start. */
   async function register(client: Client<true>, isInUse: () => boolean, attempt = 0): Promise<void> {
     if (!isInUse()) return;
     try {
       const { commands } = await loaded();
       const outcome = await registerCommands(client.rest, client.application.id, commands, (registered) => {
-        link = createMentions(registered);
+        link = createCommandMentions(registered);
       });
       log.info({ outcome, commands: commands.length }, 'commands registered');
     } catch (error) {
@@ -50,13 +50,13 @@ export function createServedCommands<Services extends object>(options: ServedCom
   }
 
   return {
-    /** Handles an interaction; does nothing while the commands cannot be loaded, which registering them logs. */
+    /** Handles an interaction. Does nothing while the commands cannot be loaded, which `register` logs. */
     async handle(interaction: Interaction): Promise<void> {
       if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);
       const served = await loaded().catch(() => null);
       await served?.dispatch(interaction);
     },
-    /** Registers the commands at Discord, by a client and for as long as it is in use. */
+    /** Registers the commands with Discord, with retries for as long as the client is in use. */
     register: (client: Client<true>, isInUse: () => boolean): Promise<void> => register(client, isInUse),
   };
 }

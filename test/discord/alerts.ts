@@ -16,7 +16,7 @@ const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', 
 
 let serial = 0;
 
-/** 5 USDC from Alice to the treasury, in a transaction of its own, matched by those of them that are watched. */
+/** An alert about 5 USDC from Alice to the treasury, in a transaction of its own. It matches the sides that are watched. */
 export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {}): Alert {
   serial++;
   const transfer: Transfer = {
@@ -69,7 +69,7 @@ export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {
   };
 }
 
-/** A subscription's match. */
+/** A match of an alert: the subscription that watches this address. */
 export function matchOf(
   address: AddressText,
   perspective: Perspective,
@@ -89,7 +89,7 @@ export function matchOf(
   };
 }
 
-/** What the native coin's transfers have. */
+/** What makes a transfer one of the native coin. */
 export const COIN: Partial<Transfer> = {
   kind: 'native',
   token: null,
@@ -99,7 +99,7 @@ export const COIN: Partial<Transfer> = {
   decimals: 18,
 };
 
-/** One key of a collection. */
+/** What makes a transfer one of an NFT: a key of the collection `KEYS`. */
 export const key = (id: string): Partial<Transfer> => ({
   kind: 'erc721',
   token: KEYS,
@@ -113,7 +113,7 @@ export const key = (id: string): Partial<Transfer> => ({
 
 export const SETTINGS = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
 
-/** A message without its links, as it is read. */
+/** The text of an embed as people read it: without links and small type. */
 export const read = (embed: APIEmbed) =>
   [embed.title, embed.description, ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value])]
     .join('\n')

@@ -132,9 +132,10 @@ describe('a digest', () => {
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
-    const mark: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = (await renderDigest(summed([...list, alertOf({}, { warnings: [mark] })]), 'ABCDEFGHIJ', SETTINGS))
-      .payload.embeds!;
+    const lookAlike: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
+    const [embed] = (
+      await renderDigest(summed([...list, alertOf({}, { warnings: [lookAlike] })]), 'ABCDEFGHIJ', SETTINGS)
+    ).payload.embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);
     for (const part of ['Do not copy', checksumAddress(ALICE), checksumAddress(like), '⚠️ 📥 5 `USDC` in 1 transfer'])

@@ -283,11 +283,11 @@ describe('names', () => {
 });
 
 describe('warnings', () => {
-  const marked = (mark: Warning) => embedsOf(alertOf({}, { warnings: [mark] }))[0]!;
+  const embedWith = (warning: Warning) => embedsOf(alertOf({}, { warnings: [warning] }))[0]!;
   const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as const;
 
   it('shows a warning about a look-alike at the top, with both addresses in full and the difference', () => {
-    const embed = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: 'Grants' });
+    const embed = embedWith({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: 'Grants' });
     expect(embed.title).toMatch(/^⚠️ Look-alike address! 📥 Incoming/);
     expect(embed.color).toBe(0xffcc00);
     const lines = read(embed).split('\n').slice(1);
@@ -299,7 +299,7 @@ describe('warnings', () => {
   });
 
   it('marks a look-alike in its place without a link, and links the other side', () => {
-    const { description } = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null });
+    const { description } = embedWith({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null });
     const link = (address: string) => `https://explorer.example/address/${checksumAddress(address as typeof ALICE)}`;
     expect(description).toContain(`\n\n**From** ⚠️\n-# \`${checksumAddress(ALICE)}\`\n**To** Treasury\n`);
     expect(description).not.toContain(link(ALICE));
@@ -307,14 +307,14 @@ describe('warnings', () => {
   });
 
   it('marks an event of another project in the title and at the top, with the project’s ID only as code', () => {
-    const embed = marked({ kind: 'other-project', projectId: '[click](https://evil.example)' });
+    const embed = embedWith({ kind: 'other-project', projectId: '[click](https://evil.example)' });
     expect([embed.title, embed.color]).toEqual(['⚠️ 📥 Incoming · 5 `USDC`', 0xffcc00]);
     expect(embed.description).toMatch(/^⚠️ \*\*This event names another project, `[^`]+`\. Check who sent it\.\*\*/);
     expect(embed.description).not.toContain('https://evil');
   });
 
   it('marks an imitation in the title, and shows three pairs of many look-alikes', () => {
-    const imitation = marked({ kind: 'imitation', symbol: 'USDC', genuine: KEYS });
+    const imitation = embedWith({ kind: 'imitation', symbol: 'USDC', genuine: KEYS });
     expect([imitation.title, imitation.color]).toEqual(['⚠️ Imitation! 📥 Incoming · 5 `USDC`', 0xffcc00]);
     const pair = (n: number): Warning => ({
       kind: 'look-alike',
@@ -341,8 +341,8 @@ describe('warnings', () => {
     ['unchecked', { kind: 'unchecked' }, '-# This token could not be checked: the explorer was not available.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
-  ])('shows a warning in a line of its own: %s', (_name, mark, words) => {
-    expect(marked(mark).description!.split('\n')).toContain(words);
+  ])('shows a warning in a line of its own: %s', (_name, warning, words) => {
+    expect(embedWith(warning).description!.split('\n')).toContain(words);
   });
 
   it.each<[string, Alert, string]>([
@@ -384,10 +384,10 @@ describe('warnings', () => {
   });
 
   it('keeps warnings at their own transfer in a group, also in plain text', () => {
-    const mark: Warning = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
+    const lookAlike: Warning = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
     const alerts = [
       alertOf({ txHash: HASH }),
-      alertOf({ txHash: HASH, value: '0' }, { warnings: [mark, { kind: 'uncataloged' }] }),
+      alertOf({ txHash: HASH, value: '0' }, { warnings: [lookAlike, { kind: 'uncataloged' }] }),
     ];
     const [embed] = embedsOf(...alerts);
     expect(embed!.description).toMatch(/^⚠️ \*\*LOOK-ALIKE/);
@@ -432,9 +432,9 @@ it.each<[Partial<Subscription>, string, string[]]>([
   [{ kind: 'nft' }, '📥 Incoming · `Sample token` #42', [ALICE]],
   [{ kind: 'nft', direction: 'outgoing', token: KEYS }, '📤 Outgoing · `Sample token` #42', [ALICE, KEYS]],
 ])('renders a sample as the subscription would be alerted: %o', (wish, title, addresses) => {
-  const asked = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
+  const subscription = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
   const server = { language: null, style: 'full' as const };
-  const [embed] = sampleMessage(asked as Subscription, SETTINGS, 0, server).embeds!;
+  const [embed] = sampleMessage(subscription as Subscription, SETTINGS, 0, server).embeds!;
   expect(embed!.title).toBe(`🧪 SAMPLE · ${title}`);
   const side = wish.direction === 'outgoing' ? 'From' : 'To';
   expect(read(embed!)).toContain(`**${side}**\n\`${checksumAddress(ALICE)}\``);

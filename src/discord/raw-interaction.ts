@@ -1,9 +1,6 @@
 import { ApplicationCommandOptionType, type Client } from 'discord.js';
 
-/**
- * An interaction as the gateway sends it: fields that the library always reads, and that proxies and stand-ins may
- * leave out.
- */
+/** An interaction as the gateway sends it: the fields that the library always reads, but that proxies and stand-ins may omit. */
 export interface RawInteraction {
   type: number;
   channel?: object | null;
@@ -19,11 +16,8 @@ interface RawOption {
   options?: RawOption[];
 }
 
-/**
- * Adds fields without which the library throws, and the channel of an option, which the library cannot resolve from an
- * ID alone.
- */
-export function fillGaps(interaction: RawInteraction): void {
+/** Adds the fields without which the library throws, and the channels of options, which it cannot resolve from an ID alone. */
+export function addMissingFields(interaction: RawInteraction): void {
   if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
   interaction.entitlements ??= [];
   interaction.authorizing_integration_owners ??= {};
