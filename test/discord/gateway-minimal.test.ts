@@ -1,13 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { commands } from '../../commands/index.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
-import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
-import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
+import type { GatewayOptions } from '../../src/discord/gateway.ts';
+import { A, B, lower, TOKEN } from '../commands/world.ts';
 import { until } from '../until.ts';
-import { QUIET } from './gateway-options.ts';
+import { type Bot, startBot } from './bot.ts';
 
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
@@ -15,10 +14,10 @@ const OTHER = '2100000000000000003';
 const ELSEWHERE = '2100000000000000007';
 const ROLE = '2100000000000000004';
 
-/** A relay that sends as little as discord.js can log in with: no roles, no members, ids in place of objects. */
-async function startRelay(reportsGuild = true) {
+/** Starts a relay that sends only what discord.js needs to log in: no roles, no members, IDs in place of objects. */
+async function startRelay(sendsGuild = true) {
   const app = fastify({ forceCloseConnections: true });
-  const answers: { url: string; body: Record<string, unknown> }[] = [];
+  const requests: { url: string; body: Record<string, unknown> }[] = [];
   const sockets: WebSocket[] = [];
   const identified = Promise.withResolvers<void>();
   let changed = () => {};
@@ -28,7 +27,7 @@ async function startRelay(reportsGuild = true) {
     session_start_limit: { total: 1000, remaining: 999, reset_after: 0, max_concurrency: 1 },
   }));
   app.all('/api/*', (request, reply) => {
-    answers.push({ url: request.url, body: (request.body ?? {}) as Record<string, unknown> });
+    requests.push({ url: request.url, body: (request.body ?? {}) as Record<string, unknown> });
     changed();
     return request.method === 'POST' ? reply.code(204).send() : reply.send({ id: '1', channel_id: CHANNEL });
   });
@@ -56,18 +55,18 @@ async function startRelay(reportsGuild = true) {
         'READY',
       );
       identified.resolve();
-      if (!reportsGuild) return;
+      if (!sendsGuild) return;
       send(0, { id: GUILD, name: 'Small', channels: [{ id: CHANNEL, type: 0, name: 'here' }] }, 'GUILD_CREATE');
     });
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   return {
     apiUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`,
-    answers,
+    requests,
     identified: identified.promise,
-    /** Sends a use of a command and waits for the text of its answer: by then all that was sent before was heard. */
+    /** Uses a command and returns the text of the reply. By then the bot has handled everything that was sent before. */
     async use(name: string, options: object[], member: object, more: object = {}): Promise<string> {
-      const from = answers.length;
+      const from = requests.length;
       const id = String(2_200_000_000_000_000_000n + BigInt(from));
       const [command, sub] = name.split(' ');
       const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }] };
@@ -86,7 +85,7 @@ async function startRelay(reportsGuild = true) {
       for (const [key, value] of Object.entries(more))
         Object.assign(key === 'resolved' ? data : payload, { [key]: value });
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t: 'INTERACTION_CREATE', s: 2, d: payload }));
-      const answer = () => answers.slice(from).find(({ url, body }) => url.includes('/messages/') || body.type === 4);
+      const answer = () => requests.slice(from).find(({ url, body }) => url.includes('/messages/') || body.type === 4);
       while (!answer()) await new Promise<void>((resolve) => (changed = resolve));
       return JSON.stringify(answer()!.body);
     },
@@ -106,38 +105,49 @@ async function startRelay(reportsGuild = true) {
   };
 }
 
-let relay: Awaited<ReturnType<typeof startRelay>>;
-let world: CommandWorld;
-let gateway: ReturnType<typeof startGateway>;
+type Relay = Awaited<ReturnType<typeof startRelay>>;
+type Changed = Partial<GatewayOptions<CommandServices>>;
+
+/** Starts a bot at a relay; two addresses are watched in its one server. */
+async function startAt(relay: Relay, changed: Changed = {}): Promise<Bot> {
+  // The tests use more commands than a person may.
+  const services = { coolDown: { take: () => null, limited: () => undefined } };
+  const bot = await startBot({ token: 'any.token.works', apiUrl: relay.apiUrl }, changed, { services });
+  for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
+  return bot;
+}
+
+/** Starts a relay and a bot there, until the test ends. `isReady`: the relay sends its server, so that the bot is ready. */
+async function startBoth(changed: Changed = {}, isReady = true): Promise<Bot & { relay: Relay }> {
+  const relay = await startRelay(isReady);
+  onTestFinished(() => relay.close());
+  const bot = await startAt(relay, changed);
+  onTestFinished(() => bot.close());
+  await (isReady ? untilReady(bot) : relay.identified);
+  return { ...bot, relay };
+}
+
+const untilReady = ({ gateway }: Bot) => until('the gateway is ready', () => gateway.state() === 'ready');
+
+async function subscribe({ app }: Bot, guildId: string, channelId: string, address: string): Promise<void> {
+  const wish = { guildId, channelId, address: lower(address), createdBy: '1', createdAt: 0 };
+  expect(await app.internals.store.subscriptions.add(wish, 1_000)).toMatchObject({ status: 'added' });
+}
+
+let relay: Relay;
+let bot: Bot;
 beforeAll(async () => {
   relay = await startRelay();
-  world = await startWorld();
-  gateway = await connect(relay.apiUrl);
+  bot = await startAt(relay);
+  await untilReady(bot);
 });
 beforeEach(async () => {
-  for (const guildId of [GUILD, ELSEWHERE]) await world.services.eraseGuild(guildId);
-  for (const address of [B, TOKEN])
-    await world.subscribe({ guildId: GUILD, channelId: CHANNEL, address: lower(address) });
+  for (const guildId of [GUILD, ELSEWHERE]) await bot.app.internals.services.eraseGuild(guildId);
+  for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
 });
-async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions<CommandServices>> = {}) {
-  const started = startGateway({
-    ...QUIET,
-    token: 'any.token.works',
-    apiUrl,
-    commands: async () => commands,
-    services: world.services,
-    settingsOf: world.store.guilds.settings,
-    now: world.services.now,
-    random: Math.random,
-    ...options,
-  });
-  if (isReady) await until('the gateway is ready', () => started.state() === 'ready');
-  return started;
-}
 afterAll(async () => {
-  await gateway.close();
+  await bot.close();
   await relay.close();
-  await world.close();
 });
 
 const ADDRESS = { name: 'address', type: 3, value: A };
@@ -149,7 +159,7 @@ describe('relays that send little', () => {
     const there = { name: 'channel', type: 7, value: OTHER };
     expect(await relay.use('subscription add', [ADDRESS, there], MANAGER)).toContain(`<#${OTHER}>: every`);
     expect(await relay.use('subscription list', [there], MANAGER)).toContain('1 subscription');
-    const added = (await world.store.subscriptions.list(GUILD)).filter((one) => one.address === lower(A));
+    const added = (await bot.app.internals.store.subscriptions.list(GUILD)).filter((one) => one.address === lower(A));
     expect(added.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER]);
   });
 
@@ -170,26 +180,21 @@ describe('relays that send little', () => {
 
   it('recognizes a server that uses the bot’s commands without the bot as a member', async () => {
     const used: string[] = [];
-    const late = await startRelay(false);
-    const connected = await connect(late.apiUrl, true, { onGuildUsed: (guildId) => void used.push(guildId) });
-    expect(await late.use('subscription list', [], MANAGER)).toContain('2 sub');
+    const late = await startBoth({ onGuildUsed: (guildId) => void used.push(guildId) }, false);
+    await untilReady(late);
+    expect(await late.relay.use('subscription list', [], MANAGER)).toContain('2 sub');
     expect(used).toEqual([]);
     const elsewhere = { guild_id: ELSEWHERE };
-    expect(await late.use('subscription list', [], MANAGER, elsewhere)).toContain('No sub');
+    expect(await late.relay.use('subscription list', [], MANAGER, elsewhere)).toContain('No sub');
     const person = { ...elsewhere, authorizing_integration_owners: { 1: '2100000000000000008' } };
-    expect(await late.use('subscription list', [], MANAGER, person)).toContain('only work in servers');
+    expect(await late.relay.use('subscription list', [], MANAGER, person)).toContain('only work in servers');
     expect(used).toEqual([elsewhere.guild_id]);
-    await connected.close();
-    await late.close();
   });
 
   it('shows members of a server without the bot only alerts of their channel', async () => {
     const guildId = ELSEWHERE;
-    for (const [channelId, address] of [
-      [CHANNEL, A],
-      [OTHER, B],
-    ] as const)
-      await world.subscribe({ guildId, channelId, address: lower(address) });
+    await subscribe(bot, guildId, CHANNEL, A);
+    await subscribe(bot, guildId, OTHER, B);
     const list = (member: object) => relay.use('subscription list', [], member, { guild_id: guildId });
     const [member, managing] = [await list({}), await list(MANAGER)];
     expect(member).toContain(A);
@@ -222,26 +227,20 @@ describe('relays that send little', () => {
   });
 
   it('shows members nothing about a server that is not loaded yet, and delays nobody', async () => {
-    const late = await startRelay(false);
-    const connected = await connect(late.apiUrl, false);
-    await late.identified;
-    expect(await late.use('subscription list', [], {})).toContain('No subscriptions');
+    const late = await startBoth({}, false);
+    expect(await late.relay.use('subscription list', [], {})).toContain('No subscriptions');
     // The library waits two seconds for a server that was announced.
-    expect(connected.state()).toBe('connecting');
-    expect(await late.use('subscription list', [], MANAGER)).toContain('2 subscriptions');
-    const answered = () => late.answers.filter(({ url }) => url.includes('/callback')).length;
-    await until('the gateway is ready', () => connected.state() === 'ready');
-    await late.use('subscription list', [], {});
-    expect(answered()).toBe(3);
-    await connected.close();
-    await late.close();
+    expect(late.gateway.state()).toBe('connecting');
+    expect(await late.relay.use('subscription list', [], MANAGER)).toContain('2 subscriptions');
+    await untilReady(late);
+    await late.relay.use('subscription list', [], {});
+    expect(late.relay.requests.filter(({ url }) => url.includes('/callback'))).toHaveLength(3);
   });
 });
 
 it('reports that permissions may have changed when the bot gets another role', async () => {
-  const relay = await startRelay();
   const changed: unknown[][] = [];
-  const connected = await connect(relay.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
+  const { relay } = await startBoth({ onAccessChange: (...change) => void changed.push(change) });
   changed.length = 0;
   const update = (id: string, roles: string[]) => {
     const user = { id, username: id, discriminator: '0', avatar: null };
@@ -250,14 +249,11 @@ it('reports that permissions may have changed when the bot gets another role', a
   for (const roles of [[], [ROLE]]) update('2100000000000000009', roles);
   await relay.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD]]);
-  await connected.close();
-  await relay.close();
 });
 
 it('reports when the bot is added to a private thread, for the first time or again', async () => {
-  const relay = await startRelay();
   const changed: unknown[][] = [];
-  const connected = await connect(relay.apiUrl, true, { onAccessChange: (...change) => void changed.push(change) });
+  const { relay } = await startBoth({ onAccessChange: (...change) => void changed.push(change) });
   changed.length = 0;
   const thread = { id: '2100000000000000007', guild_id: GUILD, parent_id: CHANNEL, type: 12, name: 'inner circle' };
   const member = { id: thread.id, user_id: '2100000000000000009', join_timestamp: '2026-01-01T00:00:00Z', flags: 0 };
@@ -268,21 +264,16 @@ it('reports when the bot is added to a private thread, for the first time or aga
   relay.dispatch('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
   await relay.use('subscription list', [], MANAGER);
   expect(changed).toEqual([[GUILD, thread.id]]);
-  await connected.close();
-  await relay.close();
 });
 
 it.each([
-  ['a token that was reset', 4004, 'unauthorized', [false]],
-  ['anything else that keeps the bot out', 4014, 'away', []],
-] as const)('closes a connection for %s (%i)', async (_name, code, state, tokens) => {
-  const ending = await startRelay();
-  const taken: boolean[] = [];
-  const connected = await connect(ending.apiUrl, true, { onToken: (accepted) => void taken.push(accepted) });
-  taken.length = 0;
-  ending.end(code);
-  await until('the gateway is no longer ready', () => connected.state() !== 'ready');
-  expect([connected.state(), taken]).toEqual([state, tokens]);
-  await connected.close();
-  await ending.close();
+  { state: 'unauthorized', code: 4004, why: 'the token was reset', tokens: [false] },
+  { state: 'away', code: 4014, why: 'the bot is kept out for another reason', tokens: [] },
+])('is $state after the gateway closed with code $code because $why', async ({ state, code, tokens }) => {
+  const accepted: boolean[] = [];
+  const { relay, gateway } = await startBoth({ onToken: (isAccepted) => void accepted.push(isAccepted) });
+  accepted.length = 0;
+  relay.end(code);
+  await until('the gateway is no longer ready', () => gateway.state() !== 'ready');
+  expect([gateway.state(), accepted]).toEqual([state, tokens]);
 });

@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
-import { QUIET } from './gateway-options.ts';
+import { startBot } from './bot.ts';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -15,16 +14,20 @@ beforeEach(() => {
 });
 
 interface Relay {
-  /** Sockets of connections, opened or not, and what they turned into. */
+  /** Every connection. */
   sockets: Socket[];
+  /** Those that were opened. */
   opened: WebSocket[];
-  /** Sessions that asked to log in. */
+  /** How often a session asked to log in. */
   logins: number;
-  /** Close frames that came; each one is answered by a reset. */
+  /** How many close frames arrived; the connection of each was reset. */
   closing: number;
 }
 
-/** A gateway that resets every connection as soon as the client begins to close it, and a bot that connects to it. */
+/**
+ * Starts a gateway that resets every connection as soon as the client begins to close it, and a bot that connects to it.
+ * `hold`: connections are never opened; `mute`: log-ins get no response.
+ */
 async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boolean } = {}) {
   const relay: Relay = { sockets: [], opened: [], logins: 0, closing: 0 };
   const server = createServer((request, response) => {
@@ -43,7 +46,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     upgrades.handleUpgrade(request, socket, head, (connection) => {
       relay.opened.push(connection);
       const close = 0x88;
-      // Before the frame is read, so that it is never answered.
+      // Before the frame is read, so that it gets no response.
       socket.prependListener('data', (bytes: Buffer) => {
         if (bytes[0] !== close) return;
         relay.closing += 1;
@@ -65,15 +68,10 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     });
   });
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  const gateway = startGateway({
-    ...QUIET,
-    token: 'OQ.relay.relay',
-    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
-    commands: async () => [],
-    services: {},
-  });
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const { gateway, close } = await startBot({ token: 'OQ.relay.relay', apiUrl });
   onTestFinished(async () => {
-    await gateway.close();
+    await close();
     for (const socket of relay.sockets) socket.destroy();
     server.closeAllConnections();
     await new Promise((done) => server.close(done));

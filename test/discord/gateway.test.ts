@@ -11,9 +11,9 @@ import {
   startDiscord,
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
-import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import type { GatewayOptions } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
-import { QUIET } from './gateway-options.ts';
+import { startBot } from './bot.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
 
@@ -30,25 +30,20 @@ async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   return discord;
 }
 
-function start(discord: Discord, options: Partial<GatewayOptions<CommandServices>> = {}) {
+/** Starts the bot until the test ends; `changes` and `logged` are what its gateway reports and what it logs. */
+async function start(discord: Discord, options: Partial<GatewayOptions<CommandServices>> = {}) {
   const changes: unknown[][] = [];
   const logged: Logged[] = [];
-  const gateway = startGateway({
-    ...QUIET,
-    token: discord.token,
-    apiUrl: discord.apiUrl,
-    commands: async () => commands,
-    services: {} as CommandServices,
-    log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+  const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const reports: Partial<GatewayOptions<CommandServices>> = {
     onAccessChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
     onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
     onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
-    onGuildUsed: (...used) => void changes.push(['guild used', ...used]),
-    ...options,
-  });
-  onTestFinished(() => gateway.close());
-  return { gateway, changes, logged };
+  };
+  const bot = await startBot(discord, { ...reports, ...options }, { log });
+  onTestFinished(() => bot.close());
+  return { ...bot, changes, logged };
 }
 
 const puts = (discord: Discord) =>
@@ -59,7 +54,7 @@ const has = (logged: { msg: string }[], msg: string, times = 1) =>
 describe('connecting', () => {
   it('requests the Guilds intent and nothing else', async () => {
     const discord = await standIn();
-    const { gateway } = start(discord);
+    const { gateway } = await start(discord);
     await until('the gateway is ready', () => gateway.state() === 'ready');
     expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
   });
@@ -67,7 +62,7 @@ describe('connecting', () => {
   it('retries when Discord is unreachable at the start', async () => {
     const discord = await standIn();
     const away = discord.fault({ fault: { kind: 'away' } });
-    const { gateway, logged } = start(discord);
+    const { gateway, logged } = await start(discord);
     await until(
       'the gateway is away and the log says so',
       () => gateway.state() === 'away' && has(logged, 'no connection to Discord'),
@@ -79,7 +74,7 @@ describe('connecting', () => {
   it('reconnects after Discord was unreachable', async () => {
     const discord = await standIn();
     const taken: boolean[] = [];
-    const { gateway } = start(discord, { onToken: (accepted) => void taken.push(accepted) });
+    const { gateway } = await start(discord, { onToken: (accepted) => void taken.push(accepted) });
     await until('the gateway is ready', () => gateway.state() === 'ready');
     const away = discord.fault({ fault: { kind: 'away' } });
     await until('the gateway is away', () => gateway.state() === 'away');
@@ -91,7 +86,7 @@ describe('connecting', () => {
 
   it('is ready again with a new session when Discord no longer knows the previous one', async () => {
     const discord = await standIn();
-    const { gateway } = start(discord);
+    const { gateway } = await start(discord);
     await until('the gateway is ready', () => gateway.state() === 'ready');
     discord.act({ do: 'gateway.invalidate' });
     await until('the gateway is away', () => gateway.state() === 'away');
@@ -101,7 +96,7 @@ describe('connecting', () => {
   it('uses as many connections as Discord recommends for many servers', async () => {
     const discord = await standIn();
     for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
-    const { gateway, logged } = start(discord);
+    const { gateway, logged } = await start(discord);
     await until('the log says “connected to Discord”', () => has(logged, 'connected to Discord'));
     expect(gateway.state()).toBe('ready');
     expect(discord.state.sessions.map(({ shard }) => shard.join(' of ')).sort()).toEqual([
@@ -124,7 +119,7 @@ describe('connecting', () => {
         last = at;
       },
     };
-    const first = start(discord, { now: clock.now, after: clock.after, identified });
+    const first = await start(discord, { now: clock.now, after: clock.after, identified });
     const identifies = (count: number) =>
       until(`${count} shards identified`, () => discord.state.counters.identifies === count);
     const waitingShards = () => until('shards wait for their turn', () => clock.untilNext() <= 5_000);
@@ -136,9 +131,9 @@ describe('connecting', () => {
     }
     await identifies(16);
     await until('the gateway is ready', () => first.gateway.state() === 'ready');
-    await first.gateway.close();
+    await first.close();
     // Another process, right after.
-    const second = start(discord, { now: clock.now, after: clock.after, identified });
+    const second = await start(discord, { now: clock.now, after: clock.after, identified });
     for (const count of [20, 24, 28, 32]) {
       await waitingShards();
       clock.advance(5_000);
@@ -150,7 +145,7 @@ describe('connecting', () => {
 
   it('waits when Discord allows no more sessions today, and logs until when', async () => {
     const discord = await standIn({ sessionStarts: { shards: 16, remaining: 15 } });
-    const { gateway, logged } = start(discord);
+    const { gateway, logged } = await start(discord);
     await until('the gateway is away', () => gateway.state() === 'away');
     expect(logged.find(({ msg }) => msg === 'no connection to Discord')).toMatchObject({
       reason: expect.stringMatching(
@@ -163,7 +158,7 @@ describe('connecting', () => {
   it('is not ready until every shard is back', async () => {
     const discord = await standIn();
     for (let n = 0; n < 1_001; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
-    const { gateway, logged } = start(discord);
+    const { gateway, logged } = await start(discord);
     const shards = () => [...gateway.shards()].sort();
     await expect.poll(shards, { ...POLL, message: 'the shards did not connect' }).toEqual([
       [0, true],
@@ -191,7 +186,7 @@ describe('connecting', () => {
     const discord = await standIn();
     const taken: boolean[] = [];
     const onToken = (accepted: boolean) => void taken.push(accepted);
-    const { gateway, logged } = start(discord, { token: 'bm90.the.right-one', onToken });
+    const { gateway, logged } = await start(discord, { token: 'bm90.the.right-one', onToken });
     await until('the gateway is unauthorized', () => gateway.state() === 'unauthorized');
     expect(taken).toEqual([false]);
     expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
@@ -200,7 +195,7 @@ describe('connecting', () => {
 
   it('ends every session when the gateway is closed', async () => {
     const discord = await standIn();
-    const { gateway } = start(discord);
+    const { gateway } = await start(discord);
     await until('the gateway is ready', () => gateway.state() === 'ready');
     await gateway.close();
     expect(gateway.state()).toBe('closed');
@@ -213,22 +208,22 @@ describe('connecting', () => {
 describe('registering', () => {
   it('registers all commands at once, and again only when a definition changed', async () => {
     const discord = await standIn();
-    const first = start(discord);
+    const first = await start(discord);
     await until('the log says “commands registered”', () => has(first.logged, 'commands registered'));
     expect(discord.state.commands.flatMap((list) => list.commands.map(({ name }) => name)).sort()).toEqual(
       commands.map(({ data }) => data.name).sort(),
     );
-    await first.gateway.close();
-    const same = start(discord);
+    await first.close();
+    const same = await start(discord);
     await until('the log says “commands registered”', () => has(same.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(1);
-    await same.gateway.close();
+    await same.close();
     const changed = commands.map((command) =>
       !('kind' in command) && command.data.name === 'help'
         ? { ...command, data: new SlashCommandBuilder().setName('help').setDescription('Another text') }
         : command,
     );
-    const other = start(discord, { commands: async () => changed });
+    const other = await start(discord, { commands: async () => changed });
     await until('the log says “commands registered”', () => has(other.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(2);
   });
@@ -236,7 +231,7 @@ describe('registering', () => {
   it('reports at each attempt that commands cannot be loaded, and stays connected', async () => {
     const discord = await standIn();
     const broken = () => Promise.reject(new SyntaxError('half a file'));
-    const { gateway, logged } = start(discord, { commands: broken });
+    const { gateway, logged } = await start(discord, { commands: broken });
     await until('the log says “cannot register commands” twice', () => has(logged, 'cannot register commands', 2));
     expect(JSON.stringify(logged)).toContain('SyntaxError: half a file');
     expect(gateway.state()).toBe('ready');
@@ -245,7 +240,7 @@ describe('registering', () => {
   it('retries when Discord refuses the commands', async () => {
     const discord = await standIn();
     discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
-    const { gateway, logged } = start(discord);
+    const { gateway, logged } = await start(discord);
     await until('the log says “cannot register commands”', () => has(logged, 'cannot register commands'));
     expect(gateway.state()).toBe('ready');
     await until('the log says “commands registered”', () => has(logged, 'commands registered'));
@@ -254,7 +249,7 @@ describe('registering', () => {
 
 it('reports changed channels and roles, and only real removals', async () => {
   const discord = await standIn();
-  const { gateway, changes } = start(discord);
+  const { gateway, changes } = await start(discord);
   await until('the gateway is ready', () => gateway.state() === 'ready');
   const { harbor, orchid } = seed;
   /** What is reported about these actions, each kind once, up to the end of the action after them. */
@@ -294,7 +289,7 @@ it('reports changed channels and roles, and only real removals', async () => {
 it('reports with each session which servers the bot is in, also after it missed the end of the previous one', async () => {
   const discord = await standIn();
   const { harbor, orchid } = seed;
-  const { gateway, changes } = start(discord);
+  const { gateway, changes } = await start(discord);
   await until('the gateway is ready', () => gateway.state() === 'ready');
   const reported = () => changes.filter(([what]) => what === 'guilds');
   expect(reported()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);

@@ -1,0 +1,40 @@
+import type { CommandServices } from '../../commands/shared/services.ts';
+import type { Discord } from '../../sandbox/discord/index.ts';
+import { type App, type AppOverrides, startApp } from '../../src/app.ts';
+import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import { configOf, testLog } from '../app.ts';
+import { takeStore } from '../store/sqlite/reused.ts';
+
+/** A bot in the real time whose gateway a test looks at. */
+export interface Bot {
+  app: App;
+  gateway: ReturnType<typeof startGateway>;
+  close(): Promise<void>;
+}
+
+/** Starts the bot over a stand-in for Discord or a relay. `changed`: what differs from the gateway's usual options. */
+export async function startBot(
+  discord: Pick<Discord, 'token' | 'apiUrl'>,
+  changed: Partial<GatewayOptions<CommandServices>> = {},
+  overrides: Pick<AppOverrides, 'log' | 'services'> = {},
+): Promise<Bot> {
+  await using stack = new AsyncDisposableStack();
+  const { file, open } = stack.adopt(await takeStore(), (it) => it.giveBack());
+  const { promise, resolve } = Promise.withResolvers<Bot['gateway']>();
+  const app = await startApp(configOf(discord, file), {
+    log: testLog(),
+    database: await open(),
+    // The shortest waits before retries.
+    random: () => 0,
+    connect(options) {
+      const gateway = startGateway({ ...options, ...changed });
+      resolve(gateway);
+      return gateway;
+    },
+    ...overrides,
+  });
+  stack.defer(() => app.close());
+  const gateway = await promise;
+  const ends = stack.move();
+  return { app, gateway, close: () => ends.disposeAsync() };
+}
