@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSender } from '../../src/discord/sender.ts';
 
-it('reports each request of a search for a message, so that all of them are paced', async () => {
+it('reports each request of a search for a message, so that the rate limit counts all of them', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
@@ -42,18 +42,23 @@ it('does not mistake a reply to the message for the message itself in a search',
   expect(await find(forwarded, reply)).toEqual({ status: 'absent' });
 });
 
-/** The status and the body of each answer, and what comes of the look. */
+/** The outcome of the search, then the status and the body of each response. */
 it.each<[string, string, ...string[]]>([
   ['cannot be read', 'unknown', '403 {"code":50001,"message":"words"}'],
-  ['is no list', 'unknown', '200 {"id":"10"}'],
-  ['is not given', 'unsure', '503 {}'],
-  ['is shown as empty, and so is its channel', 'absent', '200 []', '200 {"last_message_id":null}'],
-  ['is shown as empty, and was before that', 'absent', '200 []', '200 {"last_message_id":"5"}'],
-  ['is shown as empty, but is not', 'unknown', '200 []', '200 {"last_message_id":"9999999999999999999"}'],
-  ['is shown as empty, as far as anybody reports', 'unknown', '200 []', '200 {}'],
-  ['is empty in a hidden channel', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
-  ['is empty in a channel that is not reported', 'unsure', '200 []', '503 {}'],
-  ['is empty in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
+  ['is not a list', 'unknown', '200 {"id":"10"}'],
+  ['cannot be fetched now', 'unsure', '503 {}'],
+  ['looks empty, in a channel without messages', 'absent', '200 []', '200 {"last_message_id":null}'],
+  ['looks empty, in a channel whose last message is older', 'absent', '200 []', '200 {"last_message_id":"5"}'],
+  [
+    'looks empty, in a channel whose last message is newer',
+    'unknown',
+    '200 []',
+    '200 {"last_message_id":"9999999999999999999"}',
+  ],
+  ['looks empty, in a channel that does not show its last message', 'unknown', '200 []', '200 {}'],
+  ['looks empty, in a channel that is hidden', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
+  ['looks empty, in a channel that cannot be fetched now', 'unsure', '200 []', '503 {}'],
+  ['looks empty, in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
 ])('searches for a message in a history that %s', async (_name, status, ...answers) => {
   const sender = await serving((response) => {
     const answer = answers.shift()!;
@@ -63,7 +68,7 @@ it.each<[string, string, ...string[]]>([
   expect(answers).toEqual([]);
 });
 
-/** A server that gives this answer to everything; `hangs` once the head and some of the body are sent. */
+/** A sender whose requests all get this response. `hangs`: the response never ends, and the sender waits for 0.3 s. */
 function answering(status: number, headers: Record<string, string>, body: string, hangs = false) {
   const answer = (response: ServerResponse) => {
     response.writeHead(status, headers);
@@ -73,6 +78,7 @@ function answering(status: number, headers: Record<string, string>, body: string
   return serving(answer, hangs ? 300 : undefined);
 }
 
+/** A sender whose requests are answered by this function. */
 async function serving(answer: (response: ServerResponse) => void, timeoutMs = 120_000) {
   const server = createServer((request, response) => {
     request.resume();
@@ -90,91 +96,91 @@ async function serving(answer: (response: ServerResponse) => void, timeoutMs = 1
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = { 'content-type': 'text/html' };
 const HTML = '<html>Hello</html>';
-const word = (code: number) => JSON.stringify({ code, message: 'words' });
+const errorBody = (code: number) => JSON.stringify({ code, message: 'words' });
 
 describe('responses', () => {
   it.each<[string, number, Record<string, string>, string, object]>([
-    ['is a page instead of a message', 200, PAGE, HTML, { status: 'unsure' }],
-    ['is a page that calls itself JSON', 200, JSON_TYPE, HTML, { status: 'unsure' }],
+    ['is an HTML page', 200, PAGE, HTML, { status: 'unsure' }],
+    ['is an HTML page labeled as JSON', 200, JSON_TYPE, HTML, { status: 'unsure' }],
     ['is empty', 204, {}, '', { status: 'unsure' }],
-    ['leads elsewhere', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, HTML, { status: 'breaker' }],
+    ['is a redirect', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, HTML, { status: 'breaker' }],
     [
-      'asks to wait, in trouble',
+      'is a server error with Retry-After',
       503,
       { ...PAGE, 'retry-after': '90' },
       HTML,
       { status: 'unsure', retryAfterMs: 90_000 },
     ],
     [
-      'asks to wait, as a page',
+      'is an HTML page with Retry-After',
       429,
       { ...PAGE, 'retry-after': '90' },
       HTML,
       { status: 'breaker', retryAfterMs: 90_000 },
     ],
     [
-      'asks to wait till a date',
+      'has a date as Retry-After',
       429,
       { ...JSON_TYPE, 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
-      word(0),
+      errorBody(0),
       { status: 'breaker' },
     ],
     [
-      'limits everything, in its words alone',
+      'is a global limit, as only its body says',
       429,
       { ...JSON_TYPE, 'retry-after': '1.5' },
       JSON.stringify({ message: 'words', retry_after: 1.5, global: true }),
       { status: 'rate-limited', global: true, local: false, retryAfterMs: 1_500 },
     ],
     [
-      'asks to wait for longer than its head says',
+      'is a limit with a code, and with a longer wait in its body',
       429,
       { ...JSON_TYPE, 'retry-after': '1' },
       JSON.stringify({ code: 20_028, message: 'words', retry_after: 1_163, global: false }),
       { status: 'rate-limited', global: false, local: false, retryAfterMs: 1_163_020 },
     ],
     [
-      'asks to wait for no longer than its head says',
+      'is a limit without a code, and with a longer wait in its body',
       429,
       { ...JSON_TYPE, 'retry-after': '3' },
       JSON.stringify({ code: 0, message: 'words', retry_after: 2_500, global: false }),
       { status: 'rate-limited', global: false, local: false, retryAfterMs: 3_020 },
     ],
-    ['asks to wait without a word', 429, { 'retry-after': '2' }, '', { status: 'rate-limited', global: false }],
-    ['is full without any word', 429, {}, '', { status: 'breaker' }],
-    ['asks to wait in few words', 429, { 'retry-after': '2' }, 'error code: 1015', { status: 'breaker' }],
-    ['does not call itself JSON', 403, {}, word(50_013), { status: 'forbidden', code: 50_013 }],
-    ['speaks of somebody else’s message', 403, JSON_TYPE, word(50_005), { status: 'breaker' }],
-    ['had this message before', 404, JSON_TYPE, word(10_008), { status: 'sent', messageId: null }],
-    ['is of a channel that is gone', 404, JSON_TYPE, word(10_003), { status: 'gone', code: 10_003 }],
-    ['is of a server that is gone', 404, JSON_TYPE, word(10_004), { status: 'gone', code: 10_004 }],
-    ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],
-    ['takes nothing for a while', 400, JSON_TYPE, word(40_004), { status: 'breaker' }],
-    ['takes nothing of this kind for a while', 400, JSON_TYPE, word(40_006), { status: 'breaker' }],
-    ['cannot take so much', 413, PAGE, HTML, { status: 'refused' }],
-    ['does not want these words', 403, JSON_TYPE, word(240_000), { status: 'refused' }],
-    ['takes no files in this server', 403, JSON_TYPE, word(400_001), { status: 'refused' }],
-    ['does not reach this server from here', 403, JSON_TYPE, word(50_095), { status: 'forbidden', code: 50_095 }],
-    ['has no room for one more open thread', 400, JSON_TYPE, word(160_007), { status: 'forbidden', code: 160_007 }],
-    ['names a forum', 400, JSON_TYPE, word(40_058), { status: 'forbidden', code: 40_058 }],
-    ['is of an archived thread', 400, JSON_TYPE, word(50_083), { status: 'forbidden', code: 50_083 }],
-    ['is of a forum', 400, JSON_TYPE, word(50_008), { status: 'forbidden', code: 50_008 }],
+    ['is a limit with an empty body', 429, { 'retry-after': '2' }, '', { status: 'rate-limited', global: false }],
+    ['is a limit with an empty body and no Retry-After', 429, {}, '', { status: 'breaker' }],
+    ['is a limit as plain text', 429, { 'retry-after': '2' }, 'error code: 1015', { status: 'breaker' }],
+    ['is JSON without a content type', 403, {}, errorBody(50_013), { status: 'forbidden', code: 50_013 }],
+    ['refuses the message of another author', 403, JSON_TYPE, errorBody(50_005), { status: 'breaker' }],
+    ['reports an unknown message', 404, JSON_TYPE, errorBody(10_008), { status: 'sent', messageId: null }],
+    ['reports an unknown channel', 404, JSON_TYPE, errorBody(10_003), { status: 'gone', code: 10_003 }],
+    ['reports an unknown server', 404, JSON_TYPE, errorBody(10_004), { status: 'gone', code: 10_004 }],
+    ['reports an unknown route', 404, JSON_TYPE, errorBody(0), { status: 'breaker' }],
+    ['refuses all requests for a while', 400, JSON_TYPE, errorBody(40_004), { status: 'breaker' }],
+    ['refuses requests of this kind for a while', 400, JSON_TYPE, errorBody(40_006), { status: 'breaker' }],
+    ['reports that the request is too large', 413, PAGE, HTML, { status: 'refused' }],
+    ['refuses the message’s content', 403, JSON_TYPE, errorBody(240_000), { status: 'refused' }],
+    ['refuses files in this server', 403, JSON_TYPE, errorBody(400_001), { status: 'refused' }],
+    ['refuses this server', 403, JSON_TYPE, errorBody(50_095), { status: 'forbidden', code: 50_095 }],
+    ['reports too many active threads', 400, JSON_TYPE, errorBody(160_007), { status: 'forbidden', code: 160_007 }],
+    ['refuses a forum channel', 400, JSON_TYPE, errorBody(40_058), { status: 'forbidden', code: 40_058 }],
+    ['reports an archived thread', 400, JSON_TYPE, errorBody(50_083), { status: 'forbidden', code: 50_083 }],
+    ['refuses a channel without text', 400, JSON_TYPE, errorBody(50_008), { status: 'forbidden', code: 50_008 }],
   ])('reads the outcome of a response that %s (%i)', async (_name, status, headers, body, outcome) => {
     const sender = await answering(status, headers, body);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toMatchObject(outcome);
     expect(await sender.create('1', { content: 'line' }, 'nonce', 'a,csv')).toMatchObject(outcome);
   });
 
-  it('delays nothing else when a change is refused for good', async () => {
-    const archived = await answering(400, JSON_TYPE, word(50_083));
+  it('pauses no other messages when an edit is refused for good', async () => {
+    const archived = await answering(400, JSON_TYPE, errorBody(50_083));
     expect(await archived.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
-    const without = await answering(404, JSON_TYPE, word(0));
+    const without = await answering(404, JSON_TYPE, errorBody(0));
     expect(await without.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
-    const another = await answering(403, JSON_TYPE, word(50_005));
+    const another = await answering(403, JSON_TYPE, errorBody(50_005));
     expect(await another.edit('1', '2', { content: 'line' })).toEqual({ status: 'sent', messageId: null });
   });
 
-  it('aborts a response that never ends together with its request', async () => {
+  it('gives up on a response that never ends when its request times out', async () => {
     const sender = await answering(200, JSON_TYPE, '{"id":', true);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toEqual({
       status: 'unsure',
