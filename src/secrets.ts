@@ -12,7 +12,7 @@ const TAG_BYTES = 16;
 
 /** Seals text so that it can be read with the key only, and only as what it was sealed for. */
 export interface Seal {
-  /** `about` is bound to the text (a guild's id): what is sealed for one does not open for another. */
+  /** `about` is bound to the text (a guild's ID): what is sealed for one does not open for another. */
   seal(text: string, about: string): Uint8Array;
   /** The text; `stale`: an older key opened it. null: no key opens it. */
   open(sealed: Uint8Array, about: string): { text: string; stale: boolean } | null;

@@ -37,10 +37,10 @@ const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
     most: { characters: 6_000, description: MAX_DESCRIPTION },
     atFirst: { characters: 5_200, description: 3_500 },
   },
-  // The text of all components; mentions are counted separately.
+  // The text of all components, mentions included.
   compact: {
-    most: { characters: 3_950, description: 3_950 },
-    atFirst: { characters: 3_750, description: 3_750 },
+    most: { characters: 4_000, description: 4_000 },
+    atFirst: { characters: 3_800, description: 3_800 },
   },
 };
 
@@ -72,17 +72,21 @@ export function renderAlerts(
   const alike = other === -1 ? alerts : alerts.slice(0, other);
   const context = renderContext(alike, settings);
   const { most, atFirst } = ROOM[style];
-  let filled = fill(alike, style, context, now === null ? most : atFirst);
+  const shownRoles = before?.allowed_mentions?.roles ?? [];
+  // In a message with embeds, mentions are in the content, which has a limit of its own.
+  const reserved =
+    style === 'full' ? 0 : 1 + mentionOf(now === null ? shownRoles : mentionsOf(alike, now).roles).length;
+  let filled = fill(alike, style, context, now === null ? most : atFirst, reserved);
   for (const hasShortNames of [false, true]) {
     if (now !== null || filled.used === alike.length) break;
-    filled = fill(alike, style, { ...context, unlinked: true, hasShortNames }, most);
+    filled = fill(alike, style, { ...context, unlinked: true, hasShortNames }, most, reserved);
   }
   const shown = alike.slice(0, filled.used);
   const { used } = filled;
   if (style === 'full')
     return { payload: messageOf(filled.rendered as APIEmbed[], shown, reference, context, now), used };
-  const roles = before?.allowed_mentions?.roles ?? [];
-  return { payload: compactMessage(filled.rendered as string[], shown, reference, context, now, roles), used };
+  const texts = filled.rendered as string[];
+  return { payload: compactMessage(texts, shown, reference, context, now, shownRoles), used };
 }
 
 /**
@@ -120,7 +124,7 @@ export function messageOf(
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
 
 /**
- * The message of compact alerts, with the button beside the first one. `named`: the roles that the existing message
+ * The message of compact alerts, with the button beside the first one. `shownRoles`: the roles that the existing message
  * shows, which are not mentioned again.
  */
 function compactMessage(
@@ -129,10 +133,10 @@ function compactMessage(
   reference: string,
   context: RenderContext,
   now: number | null,
-  named: readonly string[],
+  shownRoles: readonly string[],
 ): RESTPostAPIChannelMessageJSONBody {
   const roles = now === null ? [] : mentionsOf(alerts, now).roles;
-  const shown = mentionOf(now === null ? named : roles);
+  const shown = mentionOf(now === null ? shownRoles : roles);
   const [first = '', ...others] = texts;
   const display = (content: string) => ({ type: ComponentType.TextDisplay as const, content });
   return {
@@ -149,15 +153,19 @@ function compactMessage(
   };
 }
 
-/** Groups consecutive alerts by transaction until the next alert would exceed the room or one of Discord's limits. */
+/**
+ * Groups consecutive alerts by transaction until the next alert would exceed the room or one of Discord's limits.
+ * `reserved`: characters of the room that something else takes.
+ */
 function fill(
   alerts: Alert[],
   style: AlertStyle,
   context: RenderContext,
   room: Room,
+  reserved: number,
 ): { rendered: Rendered[]; used: number } {
   const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
-  let characters = 0;
+  let characters = reserved;
   let used = 0;
 
   function add(more: Alerts): boolean {

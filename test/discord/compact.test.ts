@@ -165,6 +165,21 @@ describe('a message of compact alerts', () => {
     expect(textsOf(again.components)).toEqual(textsOf(payload.components));
   });
 
+  it('leaves room for the mentions in a message of compact alerts, and again when it is rendered again', () => {
+    const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
+    const alerts = Array.from({ length: 10 }, (_, n) => {
+      const roles = [2 * n, 2 * n + 1].map((role) => String(10n ** 19n + BigInt(role)));
+      return compact({}, { labels, matches: roles.map((role, index) => matchOf(TREASURY, 'incoming', index, role)) });
+    });
+    const { payload, used } = render(alerts);
+    expect(used).toBeGreaterThan(5);
+    expect(textsOf(payload.components).join('').length).toBeLessThanOrEqual(4_000);
+    const grown = alerts.slice(0, used).map((alert) => ({ ...alert, reorganized: true }));
+    const again = render(grown, null, payload);
+    expect(again.used).toBe(used);
+    expect(textsOf(again.payload.components).join('').length).toBeLessThanOrEqual(4_000);
+  });
+
   it('keeps a compact message compact after the server chooses full alerts, and a tall one tall', () => {
     const small = compact();
     const tall = { ...small, style: 'full' as const };
