@@ -30,7 +30,7 @@ export interface BoundaryOptions<Services extends object> {
   services: Services;
   settingsOf(guildId: string): Promise<GuildSettings>;
   /** Turns the names of commands in a reply into links. */
-  link?(reply: Reply): Reply;
+  link(reply: Reply): Reply;
   log: Logger;
 }
 
@@ -48,7 +48,7 @@ export function createBoundary<Services extends object>({
   services,
   settingsOf,
   log,
-  link = (reply) => reply,
+  link,
 }: BoundaryOptions<Services>) {
   type Context = Services & InteractionContext;
 

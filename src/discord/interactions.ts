@@ -8,21 +8,18 @@ import type { AnyCommand, AutocompleteUse, Choice, InteractionContext } from './
 import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';
 
-/** What the dispatcher needs. `autocompleteMs`: how long choices may take; after that, none are offered. */
+/** How long choices may take; after that, none are offered. */
+const CHOICES_MS = 2_000;
+
+/** What the dispatcher needs. */
 export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
   commands: readonly AnyCommand<Services & InteractionContext>[];
   /** Milliseconds since 1970. */
   now(): number;
-  autocompleteMs?: number;
 }
 
 /** Creates the one handler of interactions, which never rejects. */
-export function createDispatcher<Services extends object>({
-  commands,
-  now,
-  autocompleteMs = 2_000,
-  ...options
-}: DispatcherOptions<Services>) {
+export function createDispatcher<Services extends object>({ commands, now, ...options }: DispatcherOptions<Services>) {
   const { log } = options;
   const boundary = createBoundary(options);
   const byName = new Map(commands.map((command) => [command.data.name, command]));
@@ -56,7 +53,7 @@ export function createDispatcher<Services extends object>({
       if (accessOf(found, used) === 'manage' && !context.manages) return [];
       return found.autocomplete(used, context);
     };
-    const offered = await inTime(choices(), autocompleteMs).catch((error: unknown) => {
+    const offered = await inTime(choices(), CHOICES_MS).catch((error: unknown) => {
       log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
       return null;
     });

@@ -9,7 +9,8 @@ import { createDispatcher, type DispatcherOptions } from './interactions.ts';
 import { registerCommands } from './register.ts';
 
 /** What serving the commands needs, and its callbacks. */
-export interface ServedCommandsOptions<Services extends object> extends Omit<DispatcherOptions<Services>, 'commands'> {
+export interface ServedCommandsOptions<Services extends object>
+  extends Omit<DispatcherOptions<Services>, 'commands' | 'link'> {
   /** Loads the commands; called when Discord is connected. */
   commands(): Promise<DispatcherOptions<Services>['commands']>;
   /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
