@@ -34,6 +34,25 @@ describe('.env.example', () => {
   });
 });
 
+it('warns of unknown variables that look like its own, with the probable one, and of variables without effect', () => {
+  expect(
+    configWarnings({
+      DISCORD_TOKEN: 'x',
+      NOTIFICATION_APIKEY: 'secret',
+      LOG_LEVL: 'debug',
+      DISCORD_GUILD: '1',
+      EXPLORER_API_KEY: 'secret',
+      HOME: '/',
+      PATH: '/bin',
+    }),
+  ).toEqual([
+    'NOTIFICATION_APIKEY is not a variable of Ledgerbell; did you mean NOTIFICATION_API_KEY?',
+    'LOG_LEVL is not a variable of Ledgerbell; did you mean LOG_LEVEL?',
+    'DISCORD_GUILD is not a variable of Ledgerbell',
+    'EXPLORER_API_KEY has no effect without EXPLORER_API_URL',
+  ]);
+});
+
 it('reads the fixed defaults when only the token is set', () => {
   const { RECEIVER_SOURCES: sources, ...config } = readConfig({ DISCORD_TOKEN: 't' });
   expect(config).toMatchObject({

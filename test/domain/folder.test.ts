@@ -48,7 +48,7 @@ it('names the folder that this user may not make', () => {
   const script = `import(${JSON.stringify(SOURCE)}).then(({ makeFolder }) => makeFolder(${JSON.stringify(join(place, 'a/b'))}))
     .catch(({ message }) => console.log(message))`;
   const run = [process.execPath, '-e', script];
-  // The system's administrator may write everywhere, unless that is taken away.
+  // Root may write everywhere, unless it gives up that right.
   const asUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : [];
   const [program, ...args] = [...asUser, ...run];
   expect(execFileSync(program!, args, { encoding: 'utf8' })).toBe(

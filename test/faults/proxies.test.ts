@@ -15,7 +15,7 @@ import { until } from '../until.ts';
 
 const DOCS = resolve(import.meta.dirname, '../../docs/proxies');
 const CERTIFICATES = resolve(import.meta.dirname, '../receiver/certificates');
-/** Every address of 127.0.0.0/8 is this machine's: who sends can be chosen. The proxies connect from 127.0.0.1. */
+/** Every address of 127.0.0.0/8 is this machine's, so tests choose the sender's. The proxies connect from 127.0.0.1. */
 const SENDER = '127.0.1.50';
 const STRANGER = '127.0.2.60';
 const PATH = `/hooks/${TOKEN}`;
@@ -80,7 +80,7 @@ const adapt = (config: string, port: number, target: number) =>
     .replace('130.211.0.0/22', '127.0.1.0/24')
     .replace('10.0.0.5', '127.0.0.1');
 
-/** With every log as talkative as it is in a fresh installation, or more so. */
+/** Starts nginx, whose logs are at least as verbose as in a fresh installation. */
 function nginx(server: string, folder: string, logs: string): ChildProcess {
   const file = join(folder, 'nginx.conf');
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -103,7 +103,7 @@ function caddy(config: string, folder: string): ChildProcess {
   });
 }
 
-/** What a cloud balancer does: it adds the address that connected and one of its own. */
+/** Starts a server that does what a cloud balancer does: it adds the address that connected, and one of its own. */
 async function startBalancer(target: number): Promise<Place> {
   const server = createHttp((request, response) => {
     const before = request.headers['x-forwarded-for'];
@@ -111,9 +111,9 @@ async function startBalancer(target: number): Promise<Place> {
     const headers = { ...request.headers, 'x-forwarded-for': before ? `${String(before)}, ${added}` : added };
     const onward = httpRequest(
       { port: target, host: '127.0.0.1', method: 'POST', path: request.url, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode!);
-        answer.pipe(response);
+      (received) => {
+        response.writeHead(received.statusCode!);
+        received.pipe(response);
       },
     );
     request.pipe(onward);
@@ -132,9 +132,9 @@ async function post({ port, isOuter }: Place, from: string, headers = {}, body =
     ? httpsRequest({ ...options, ca, servername: 'localhost', headers: { host: `localhost:${port}`, ...headers } })
     : httpRequest(options);
   sent.end(body);
-  const [answer] = (await once(sent, 'response')) as [{ statusCode: number; resume(): void }];
-  answer.resume();
-  return answer.statusCode;
+  const [response] = (await once(sent, 'response')) as [{ statusCode: number; resume(): void }];
+  response.resume();
+  return response.statusCode;
 }
 
 async function startReceiver(trusted: string) {
@@ -178,7 +178,7 @@ const outerFile = (kind: Kind) => (kind === 'nginx' ? 'nginx-outer.conf' : 'oute
 const innerFile = (kind: Kind) => (kind === 'nginx' ? 'nginx-inner.conf' : 'inner.Caddyfile');
 
 describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s proxies', () => {
-  /** The sender is taken, and a stranger refused by its own address, whatever it claims. */
+  /** Expects that the sender is accepted, and a stranger refused by its own address, whatever it claims. */
   async function expectSenderKnown(front: Place, receiver: Receiver): Promise<void> {
     expect(await post(front, SENDER)).toBe(200);
     expect(await post(front, STRANGER)).toBe(403);
@@ -232,33 +232,33 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
   it.each([
     ['nginx', 'nginx-several.conf'],
     ['caddy', 'several.Caddyfile'],
-  ] as const)('shares deliveries among several processes and leaves out one that is away (%s)', async (kind, name) => {
+  ] as const)('shares deliveries among several processes and leaves out one that is down (%s)', async (kind, name) => {
     const port = (await freePorts(1))[0]!;
     const [first, second] = [await startProcess('127.0.0.11', port), await startProcess('127.0.0.12', port)];
     const proxy = await startProxy(kind, name, port, makeLogs());
     const statuses = async (requests: number) =>
       new Set(await Promise.all(Array.from({ length: requests }, () => post(proxy, SENDER))));
-    await until('both got deliveries', async () => {
+    await until('both processes got deliveries', async () => {
       expect(await statuses(4)).toEqual(new Set([200]));
       return first.senders.length > 0 && second.senders.length > 0;
     });
     expect(new Set([...first.senders, ...second.senders])).toEqual(new Set([SENDER]));
     await first.close();
-    // nginx passes them on at once; Caddy does so when it has noticed.
+    // nginx tries the other process at once. Caddy does so once it has noticed.
     if (kind === 'nginx') expect(await statuses(20)).toEqual(new Set([200]));
-    await until('all are acknowledged', async () => !(await statuses(20)).has(502));
-    // What one process refuses is the sender's to repeat: the other one may have the same reason.
+    await until('no delivery gets 502', async () => !(await statuses(20)).has(502));
+    // The sender must repeat what one process refuses: another one may have the same reason.
     const before = second.senders.length;
     second.status = 503;
     expect([await post(proxy, SENDER), second.senders.length]).toEqual([503, before + 1]);
   });
 
-  it('sends no deliveries to a process whose database is away (caddy)', async () => {
+  it('sends no deliveries to a process whose database is unavailable (caddy)', async () => {
     const port = (await freePorts(1))[0]!;
     const [first, second] = [await startProcess('127.0.0.11', port), await startProcess('127.0.0.12', port)];
     first.isReady = false;
     const proxy = await startProxy('caddy', 'several.Caddyfile', port, makeLogs());
-    await until('it was asked', () => first.asked > 0);
+    await until('the proxy asked for the first process’s readiness', () => first.asked > 0);
     const before = first.senders.length;
     for (let n = 0; n < 6; n++) expect(await post(proxy, SENDER)).toBe(200);
     expect([first.senders.length, second.senders.length > 0]).toEqual([before, true]);
@@ -281,7 +281,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     });
     const target = (await freePorts(1))[0]!;
     const place = await startProxy(kind, name, target, logs);
-    // Nothing listens behind it; then the body is too large; then what answers breaks the connection.
+    // Nothing listens behind it. Then the body is too large. Then the server behind it breaks the connection.
     expect(await post(place, SENDER)).toBe(502);
     await post(place, SENDER, {}, 'x'.repeat(2 * 1024 * 1024)).catch(() => undefined);
     const breaking = createTcp((socket) => void socket.destroy()).listen(target, '127.0.0.1');

@@ -35,7 +35,7 @@ const behindTls = (certificate: string) =>
       response.writeHead(404).end('{"ok":false}');
     }),
   );
-/** A server that answers everything with a page, as proxies do. */
+/** A server that responds with a page to everything, as proxies do. */
 const page = (code: number) =>
   listening(
     createHttp((_request, response) => void response.writeHead(code, { location: '/' }).end('<h1>A page</h1>')),
@@ -62,11 +62,11 @@ it('reports that a server behind an https URL does not support TLS', async () =>
   expect(await probeReceiver(`https://localhost:${await page(200)}`)).toEqual({ status: 'no-tls' });
 });
 
-it('reports that a name has no address', async () => {
+it('reports that the host’s name has no address', async () => {
   expect(await probeReceiver('https://bot.invalid')).toEqual({ status: 'dns' });
 });
 
-it('reports that a connection is refused', async () => {
+it('reports that the connection is refused', async () => {
   const server = createTcp();
   const port = await listening(server);
   await new Promise((resolve) => server.close(resolve));
@@ -82,7 +82,7 @@ it.each([502, 301, 200])('reports that something else responds: a proxy’s page
   expect(await probeReceiver(`http://127.0.0.1:${await page(code)}`)).toEqual({ status: 'other', code });
 });
 
-it('reports that a connection breaks', async () => {
+it('reports that the connection breaks', async () => {
   const port = await listening(createTcp((socket) => void socket.destroy()));
   expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'away' });
 });

@@ -47,7 +47,7 @@ it('acknowledges 20 events a second with a median below 200 ms and refuses none 
   await discord.until('a second message is posted in #alerts', () => discord.messages(seed.harbor.alerts).length > 1);
 });
 
-it('refuses nothing of a burst over 100 connections when each sync takes 100 ms', async () => {
+it('accepts every delivery of a burst over 100 connections when each sync takes 100 ms', async () => {
   const { bot, setSync } = await slowBot();
   const agent = new Agent({ connections: 100 });
   onTestFinished(() => agent.destroy());
@@ -62,16 +62,13 @@ it('refuses nothing of a burst over 100 connections when each sync takes 100 ms'
   expect(statuses).toHaveLength(600);
 });
 
-it('logs once, with the time of a sync, that deliveries are refused, and turns /readyz red, when each takes 2.6 s', async () => {
+it('logs once that deliveries are refused, with the time of a sync, and turns /readyz red when each takes 2.6 s', async () => {
   const { bot, setSync } = await slowBot();
   setSync(2_600);
   for (let n = 0; n < 4; n++) expect(await bot.post(JSON.stringify(payment()))).toBe(503);
-  const answer = await request(`${bot.ops}/readyz`);
-  const { parts } = (await answer.body.json()) as { parts: { database: { ready: boolean; detail: string } } };
-  expect([answer.statusCode, parts.database.ready]).toEqual([503, false]);
-  const said = bot.log.filter(({ msg }) => msg.startsWith('cannot store deliveries'));
-  expect(said).toHaveLength(1);
-  expect(said[0]).toMatchObject({
-    reason: expect.stringMatching(/^storing takes too long: the disk took \d{4} ms to sync/),
-  });
+  const response = await request(`${bot.ops}/readyz`);
+  const { parts } = (await response.body.json()) as { parts: { database: { ready: boolean; detail: string } } };
+  expect([response.statusCode, parts.database.ready]).toEqual([503, false]);
+  const reason = expect.stringMatching(/^storing takes too long: the disk took \d{4} ms to sync/);
+  expect(bot.log.filter(({ msg }) => msg.startsWith('cannot store deliveries'))).toMatchObject([{ reason }]);
 });

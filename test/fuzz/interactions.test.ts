@@ -8,8 +8,8 @@ import { until } from '../until.ts';
 import { NAUGHTY } from './naughty.ts';
 
 /*
- * A person's command goes through the stand-in's gateway to the bot, a process of its own, and is changed on its way:
- * another type, other data, fields gone or of the wrong kind.
+ * A person's command goes through the stand-in's gateway to the bot, a process of its own. On its way it is changed: it gets
+ * another type, other data, fewer fields, or fields of the wrong type.
  */
 
 type Packet = Record<string, unknown>;
@@ -52,7 +52,7 @@ const options = fc.oneof(
 
 const MESSAGE = { id: '1', channel_id: seed.harbor.alerts, content: '', embeds: [], flags: 64, components: [] };
 
-/** What comes instead of the command: its type, and its data. */
+/** What replaces the command: another type, and other data. */
 const shape = fc.oneof(
   fc.record({
     type: fc.constantFrom(2, 4),
@@ -89,7 +89,7 @@ const changes = fc.dictionary(
 );
 
 const RUNS = 300;
-/** Its name goes into the log, whose lines must stay lines. */
+/** Its ID is logged: the line separator in it must not split the line. */
 const SEPARATED = { type: 3, data: { component_type: 2, custom_id: 'a\u2028b', values: [] }, message: MESSAGE };
 const HELP = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.harbor.alerts } as const;
 
@@ -102,7 +102,7 @@ async function ready(discord: Discord): Promise<Bot> {
 }
 
 it('survives any interaction and responds to the next one', async () => {
-  // Its time stands still: a busy machine may take long to answer.
+  // Its time stands still, so that no deadline passes: a busy machine may take long.
   const discord = await startDiscord({
     limits: 'none',
     clock: createManualClock(Date.now()),
@@ -113,7 +113,7 @@ it('survives any interaction and responds to the next one', async () => {
     },
   });
   const bot = await ready(discord);
-  // What the library knows no class for never gets to the bot.
+  // Interactions that discord.js has no class for never reach the bot.
   const isKnown = ({ type, data }: Packet) => {
     const { type: kind, component_type: component } = (data ?? {}) as Packet;
     return (
@@ -137,7 +137,7 @@ it('survives any interaction and responds to the next one', async () => {
     }),
     { numRuns: RUNS, examples: [[SEPARATED, {}]] },
   );
-  // Each of them was answered, or the log says why it was not.
+  // The log has each of them, with the reason if it got no response.
   const reported = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
   await until(
     'each interaction is in the log',

@@ -97,13 +97,12 @@ const alerts = fc
   .filter((list) => list.length > 0);
 
 async function expectAccepted(payload: object): Promise<void> {
-  const answer = await request(`${discord.apiUrl}/v10/channels/${seed.harbor.alerts}/messages`, {
+  const response = await request(`${discord.apiUrl}/v10/channels/${seed.harbor.alerts}/messages`, {
     method: 'POST',
     headers: { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' },
     body: JSON.stringify(payload),
   });
-  expect([answer.statusCode, answer.statusCode === 200 ? '' : await answer.body.text()]).toEqual([200, '']);
-  await answer.body.dump();
+  expect(response.statusCode, await response.body.text()).toBe(200);
 }
 
 it('renders messages that Discord accepts and that mention only the chosen roles, whatever the chain contains', async () => {
@@ -174,7 +173,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
   },
 );
 
-it('routes any body without stopping: each is posted, counted or quarantined', async () => {
+it('routes whatever the bodies are, and quarantines exactly those that cannot be parsed', async () => {
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(bodies, { minLength: 1, maxLength: 8 }), async (list) => {

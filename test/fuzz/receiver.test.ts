@@ -22,7 +22,7 @@ beforeAll(async () => {
   client = new Pool(url.origin);
   stored = async () => (await receiver.store.metrics.backlog(Date.now())).inbox.waiting;
   const { store } = receiver;
-  // The quarantine shows bytes as they came; the inbox reads them as text.
+  // The quarantine returns bytes as they came. The inbox returns them as text.
   last = async () => {
     const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read', answeredAt: null }));
     await store.routing.commit(routed({ quarantined }));
@@ -39,12 +39,12 @@ beforeAll(async () => {
 afterAll(() => close());
 
 async function post(path: string, body: Buffer, headers: Record<string, string> = {}, method = 'POST') {
-  // The path goes out as it is: no library tidies it.
-  const answer = await client.request({ path, method: method as 'POST', body, headers });
-  return { status: answer.statusCode, text: await answer.body.text() };
+  // The path is sent as it is: undici does not normalize it.
+  const response = await client.request({ path, method: method as 'POST', body, headers });
+  return { status: response.statusCode, text: await response.body.text() };
 }
 
-/** Header names that decide about the message's framing belong to the client. */
+/** Headers that frame the message, which the client sets itself. */
 const FRAMING =
   /^(content-length|transfer-encoding|connection|keep-alive|host|upgrade|expect|te|trailer|http2-settings)$/i;
 const headers = fc.dictionary(
@@ -118,16 +118,16 @@ it('returns 404 at every other path, without storing or echoing anything', async
   expect(await stored()).toBe(before);
 });
 
-/** Sends bytes and resolves with all that comes back once the receiver ends the connection or has answered. */
+/** Sends bytes and resolves with everything that comes back until the connection is closed. */
 function raw(bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
-    let answer = '';
+    let received = '';
     const socket = connect(Number(url.port), url.hostname, () => socket.end(bytes));
     socket.on('data', (chunk) => {
-      answer += chunk.toString('latin1');
+      received += chunk.toString('latin1');
     });
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve(answer));
+    socket.on('close', () => resolve(received));
   });
 }
 
