@@ -56,54 +56,22 @@ export function startSender(
     });
 
   function transfer(): void {
-    const first = Math.floor(serial / TURN) * AT_ONCE;
-    const pick = () => watched[(first + Math.floor(Math.random() * AT_ONCE)) % watched.length]!;
-    const to = pick();
-    const other = Math.random() < 0.3 ? pick() : null;
-    // Self-transfers are not posted by default.
-    const from = other === to ? null : other;
-    const txHash = `0x${(++serial).toString(16).padStart(64, '0')}`;
-    const value = AMOUNTS + serial;
-    const event: Sent = {
-      text: value.toLocaleString('en-US'),
-      channelIds: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
-      acknowledged: false,
-      begunAt: performance.now(),
-      acknowledgedAt: Number.POSITIVE_INFINITY,
-    };
+    const { transfer: event, body, isBetweenWatched } = createTransfer(++serial, watched);
     sent.set(event.text, event);
-    const body = {
-      from: from?.address ?? STRANGER,
-      to: to.address,
-      txHash,
-      blockNumber: serial,
-      blockHash: `0x${'b'.repeat(64)}`,
-      tokenType: 'ERC-20',
-      tokenAddress: TOKEN,
-      tokenSymbol: 'USDC',
-      tokenDecimals: '0',
-      value: String(value),
-      addressType: 'Wallet',
-      projectId: 'p',
-    };
     post(event, { ...body, direction: 'incoming' });
-    if (from) post(event, { ...body, direction: 'outgoing' });
+    if (isBetweenWatched) post(event, { ...body, direction: 'outgoing' });
     if (Math.random() < 0.3) post(event, { ...body, direction: 'incoming', addressType: 'Token' });
     if (Math.random() < 0.2) {
       const moved = { ...body, direction: 'incoming', blockHash: `0x${'c'.repeat(64)}`, blockNumber: serial + 1 };
       later(Math.random() * 800, () => post(event, moved));
     }
-    if (Math.random() < 0.2) later(Math.random() * 800, () => another(body, to.channelId));
-  }
-
-  /** An NFT that moved in the same transaction, whose event comes later; it joins the transaction's message. */
-  function another(body: { txHash: string }, channelId: string): void {
-    const tokenId = `${TOKEN_IDS + BigInt(body.txHash)}`;
-    const times = { begunAt: performance.now(), acknowledgedAt: Number.POSITIVE_INFINITY };
-    const event: Sent = { text: tokenId, channelIds: [channelId], acknowledged: false, ...times };
-    sent.set(event.text, event);
-    const token = { tokenAddress: ITEMS, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenDecimals: null, value: '1' };
-    post(event, { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' });
+    if (Math.random() < 0.2) {
+      later(Math.random() * 800, () => {
+        const nft = createNft(body, event.channelIds[0]!);
+        sent.set(nft.transfer.text, nft.transfer);
+        post(nft.transfer, nft.body);
+      });
+    }
   }
 
   const pulse = setInterval(() => {
@@ -124,3 +92,53 @@ export function startSender(
     },
   };
 }
+
+type Body = Record<string, unknown> & { txHash: string };
+
+/** The nth transfer to one or between two watched addresses, with its event's body, which lacks a direction. */
+function createTransfer(
+  n: number,
+  watched: readonly Watched[],
+): { transfer: Sent; body: Body; isBetweenWatched: boolean } {
+  const first = Math.floor((n - 1) / TURN) * AT_ONCE;
+  const pick = () => watched[(first + Math.floor(Math.random() * AT_ONCE)) % watched.length]!;
+  const to = pick();
+  const other = Math.random() < 0.3 ? pick() : null;
+  // Self-transfers are not posted by default.
+  const from = other === to ? null : other;
+  const value = AMOUNTS + n;
+  const channelIds = [...new Set([to.channelId, ...(from ? [from.channelId] : [])])];
+  const body = {
+    from: from?.address ?? STRANGER,
+    to: to.address,
+    txHash: `0x${n.toString(16).padStart(64, '0')}`,
+    blockNumber: n,
+    blockHash: `0x${'b'.repeat(64)}`,
+    tokenType: 'ERC-20',
+    tokenAddress: TOKEN,
+    tokenSymbol: 'USDC',
+    tokenDecimals: '0',
+    value: String(value),
+    addressType: 'Wallet',
+    projectId: 'p',
+  };
+  return { transfer: newSent(value.toLocaleString('en-US'), channelIds), body, isBetweenWatched: from !== null };
+}
+
+/** An NFT that moved in the transaction of a body; its alert joins the transaction's message. */
+function createNft(body: Body, channelId: string): { transfer: Sent; body: Body } {
+  const tokenId = String(TOKEN_IDS + BigInt(body.txHash));
+  const token = { tokenAddress: ITEMS, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenDecimals: null, value: '1' };
+  return {
+    transfer: newSent(tokenId, [channelId]),
+    body: { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' },
+  };
+}
+
+const newSent = (text: string, channelIds: string[]): Sent => ({
+  text,
+  channelIds,
+  acknowledged: false,
+  begunAt: performance.now(),
+  acknowledgedAt: Number.POSITIVE_INFINITY,
+});

@@ -148,6 +148,25 @@ function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: stri
   return posts.sort((a, b) => a.at - b.at);
 }
 
+/** Sends the posts, each at its time; `restartAt`: before which post the bot is restarted, or as soon as possible after it. */
+async function send(posts: Post[], restartAt: number | null, pipeline: Pipeline): Promise<void> {
+  const begun = pipeline.clock.now();
+  let isRestarted = restartAt === null;
+  for (const [index, { at, body, answered }] of posts.entries()) {
+    // A restart advances the clock, so it needs a pause between two posts.
+    if (!isRestarted && index >= restartAt! && begun + at - pipeline.clock.now() >= RESTART_MS) {
+      isRestarted = true;
+      await pipeline.routed();
+      await pipeline.restart();
+    }
+    const wait = begun + at - pipeline.clock.now();
+    // Requests are real: none may last for longer than its time-out on the test's clock.
+    if (wait > 30 * SECOND) await pipeline.idle();
+    if (wait > 0) pipeline.clock.advance(wait);
+    await pipeline.receive(body, answered);
+  }
+}
+
 /** Whether one body may be the retry of another one's, whichever webhook sent them. */
 const isDoubtful = ({ copies, watchers }: Scenario['transfers'][number]) =>
   watchers.every(({ gap }) => (copies - 1) * gap >= 13);
@@ -222,21 +241,7 @@ export function modelTest({ numRuns, ...options }: Pick<PipelineOptions, 'openSt
           const { which, ...rule } = given.fault;
           pipeline.discord.fault({ fault: FAULTS[which]!, path: '/channels/**', ...rule });
         }
-        const begun = pipeline.clock.now();
-        let { restartAt } = given;
-        for (const [index, { at, body, answered }] of postsOf(given, addresses, txHash).entries()) {
-          // A restart advances the clock, so it comes when the sender has nothing to do.
-          if (restartAt !== null && index >= restartAt && begun + at - pipeline.clock.now() >= RESTART_MS) {
-            restartAt = null;
-            await pipeline.routed();
-            await pipeline.restart();
-          }
-          const late = begun + at - pipeline.clock.now();
-          // Requests are real: none may last longer on the turned clock than its time-out.
-          if (late > 30 * SECOND) await pipeline.idle();
-          if (late > 0) pipeline.clock.advance(late);
-          await pipeline.receive(body, answered);
-        }
+        await send(postsOf(given, addresses, txHash), given.restartAt, pipeline);
         await pipeline.idle();
         pipeline.clock.advance(HOUR);
         await pipeline.turnUntilSettled();

@@ -2,7 +2,9 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mined, TransferRequest } from '../../sandbox/chain/index.ts';
 import { seed } from '../../sandbox/discord/index.ts';
+import { PATH_TOKEN } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
+import { MESSAGES } from '../pipeline/harness.ts';
 import { slowness, timed } from '../slowness.ts';
 import { startWholeWorld, type WholeWorld } from './world.ts';
 
@@ -112,6 +114,8 @@ describe('mined transfers', () => {
 
   it('groups the alerts of a burst into messages', async () => {
     const shown = world.discord.messages(seed.harbor.alerts).length;
+    // The first message has to wait, so that the next alerts gather however slow the machine is.
+    world.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     const mined = await world.chain.burst(20, { from: 'Alice', to: 'Treasury' });
     // Meanwhile commands are acknowledged within Discord's three seconds.
     const before = slowness();
@@ -134,8 +138,8 @@ describe('the bot as a process', () => {
   it('loses and doubles nothing when the bot is killed in a burst', async () => {
     const mined = await world.chain.burst(12, { from: 'Bob', to: 'Treasury' });
     await world.discord.until('one of the transactions is posted', () => mined.some((one) => alertsOf(one).length > 0));
-    await world.stopBot('SIGKILL');
-    await world.startBot();
+    await world.bot.stop('SIGKILL');
+    await world.bot.start();
     world.passTime(RETRY_MS);
     await world.discord.until('every transaction is posted', () => mined.every((one) => alertsOf(one).length > 0));
     const last = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
@@ -144,22 +148,22 @@ describe('the bot as a process', () => {
   });
 
   it('exits with 0 within 8 s of SIGTERM, and posts after a restart what happened meanwhile', async () => {
-    const took = await timed(async () => expect(await world.stopBot('SIGTERM')).toBe(0));
+    const took = await timed(async () => expect(await world.bot.stop('SIGTERM')).toBe(0));
     expect(took).toBeLessThan(8_000);
     const mined = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
-    await world.startBot();
+    await world.bot.start();
     // The service's first try failed.
     world.passTime(RETRY_MS);
     expect(await reported(mined)).toHaveLength(1);
   });
 
   it('shows the operator the bot’s state, and logs no secret', async () => {
-    const ready = await request(`${world.opsUrl}/readyz`);
+    const ready = await request(`${world.bot.opsUrl()}/readyz`);
     expect(await ready.body.json()).toMatchObject({ parts: { database: { ready: true }, sending: { ready: true } } });
-    const metrics = await (await request(`${world.opsUrl}/metrics`)).body.text();
+    const metrics = await (await request(`${world.bot.opsUrl()}/metrics`)).body.text();
     expect(metrics).toMatch(/^ledgerbell_received_total [1-9]/m);
-    for (const secret of ['path-token-of-the-test', 'very-secret-key', 'public-key', world.discord.token]) {
-      expect(world.log()).not.toContain(secret);
+    for (const secret of [PATH_TOKEN, 'very-secret-key', 'public-key', world.discord.token]) {
+      expect(world.bot.log()).not.toContain(secret);
     }
   });
 });

@@ -16,7 +16,7 @@ type Turning = Pick<
 export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turning {
   async function backlog(): Promise<Backlog> {
     const read = await bot.store.metrics.backlog(machine.now());
-    // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
+    // Another thread read it. The writing thread responds in order: the responses to earlier writes came before this one.
     await bot.store.inbox.next(0);
     return read;
   }
@@ -34,7 +34,7 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
   async function turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds = 3_600): Promise<void> {
     for (let left = seconds * 1_000; ; ) {
       if (await condition()) return;
-      // Requests are real: they are answered before the clock goes on.
+      // Requests are real: they finish before the clock moves on.
       await idle();
       if (await condition()) return;
       if (left <= 0) throw new Error(neverHappened(what, condition));
@@ -45,7 +45,7 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
   /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
   function advance(most: number, step = 1_000): number {
     const ms = Math.min(most, Math.max(step, clock.untilNext()));
-    // Steps of hours are about spans of days: what happens every minute in them is left out.
+    // Steps of hours are for spans of days: what is due every minute runs only once in each.
     if (step >= HOUR) clock.leap(ms);
     else clock.advance(ms);
     return ms;

@@ -4,7 +4,7 @@ import type { Bot } from './bot.ts';
 import type { Pipeline } from './harness.ts';
 import type { Machine } from './machine.ts';
 
-/** What is delivered to the bot, past HTTP, and what it has recorded about that. */
+/** Delivers to the bot, past HTTP, and reads what it recorded. */
 export function createTraffic(
   bot: Bot,
   machine: Machine,
@@ -37,7 +37,7 @@ export function createTraffic(
       note(text);
       const result = await new Promise<string>((resolve) => {
         intake.store(ticket, Buffer.from(text), (stored) => {
-          // The response is over before the router hears of the delivery, so the router never has to wait for it.
+          // The response ends before the router hears of the delivery, so the router never waits for it.
           intake.end(ticket, answered === null ? null : ticket.arrivedAt + answered);
           resolve(stored);
         });

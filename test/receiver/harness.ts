@@ -43,14 +43,19 @@ export async function openReceiver({
   headers,
 }: HarnessOptions = {}) {
   await using stack = new AsyncDisposableStack();
-  const { file, open } = stack.adopt(await takeStore(), (it) => it.giveBack());
-  const database = await open();
+  const taken = stack.adopt(await takeStore(), (it) => it.giveBack());
+  const database = await taken.open();
   const clock = createManualClock();
   const machine = createMachine(clock);
   await addProjects(database.store, projects, clock.now());
   const routing = createHeldRouting();
   const logged: string[] = [];
-  const config = configOf(DISCORD, file, { RECEIVER_TOKEN: TOKEN, SECRETS_KEY, DISK_RESERVE_MB: '0', ...environment });
+  const config = configOf(DISCORD, taken.file, {
+    RECEIVER_TOKEN: TOKEN,
+    SECRETS_KEY,
+    DISK_RESERVE_MB: '0',
+    ...environment,
+  });
   const app = await startApp(config, {
     database: { ...database, store: between(routing.hold(database.store)) },
     clock: machine,
@@ -64,38 +69,22 @@ export async function openReceiver({
   stack.defer(routing.giveUp);
   const { store, intake, services } = app.internals;
   const url = new URL(app.receiver);
+  const { get, ...client } = createClient(url, app.ops);
   const ends = stack.move();
-  const close = () => ends.disposeAsync();
-
-  async function get(path: string) {
-    const response = await request(app.ops + path);
-    return { status: response.statusCode, text: await response.body.text() };
-  }
 
   return {
-    file,
+    file: taken.file,
     store,
     services,
     intake,
-    close,
+    close: () => ends.disposeAsync(),
     logged,
     url: url.origin,
-    /** Moves the time on. Timers run on the way. */
+    ...client,
+    /** Advances the time. Timers run on the way. */
     advance: clock.advance,
-    /** Sets the machine's clock forward or back; no timer runs. */
+    /** Sets the machine's clock forward or back. No timer runs. */
     jump: machine.jump,
-    async post(
-      path: string,
-      body: string | Buffer,
-      options: { method?: string; headers?: Record<string, string> } = {},
-    ) {
-      const response = await request(url.origin + path, {
-        method: (options.method ?? 'POST') as 'POST',
-        body,
-        headers: options.headers ?? {},
-      });
-      return { status: response.statusCode, text: await response.body.text() };
-    },
     /** Why requests were refused, in order, with the source where there is one; expects the same counts in the metrics. */
     async refused(): Promise<string[]> {
       const refusals = logged
@@ -120,15 +109,34 @@ export async function openReceiver({
       await until('everything is routed', async () => (await store.inbox.next(1)).length === 0);
       return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ answeredAt }) => answeredAt));
     },
-    /** An open connection; `from`: another address of this machine. */
+  };
+}
+
+/** Sends requests to the receiver, and to the operator's server. */
+function createClient(receiver: URL, ops: string) {
+  async function read(sent: ReturnType<typeof request>) {
+    const { statusCode, body } = await sent;
+    return { status: statusCode, text: await body.text() };
+  }
+  return {
+    get: (path: string) => read(request(ops + path)),
+    post: (path: string, body: string | Buffer, { method = 'POST', headers = {} }: PostOptions = {}) =>
+      read(request(receiver.origin + path, { method: method as 'POST', body, headers })),
+    /** Opens a connection to the receiver; `from`: another address of this machine. */
     async open(from?: string): Promise<Socket> {
-      const socket = connect({ port: Number(url.port), host: url.hostname, ...(from && { localAddress: from }) });
+      const { port, hostname } = receiver;
+      const socket = connect({ port: Number(port), host: hostname, ...(from && { localAddress: from }) });
       socket.on('error', () => undefined);
       onTestFinished(() => void socket.destroy());
-      await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+      await once(socket, 'connect');
       return socket;
     },
   };
+}
+
+interface PostOptions {
+  method?: string;
+  headers?: Record<string, string>;
 }
 
 interface Refusal {
