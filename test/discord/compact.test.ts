@@ -166,18 +166,23 @@ describe('a message of compact alerts', () => {
   });
 
   it('leaves room for the mentions in a message of compact alerts, and again when it is rendered again', () => {
-    const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
+    const labelsOf = (length: number) => ({ [ALICE]: 'A'.repeat(length), [TREASURY]: 'T'.repeat(length) });
+    const lengthOf = (payload: ReturnType<typeof render>['payload']) => textsOf(payload.components).join('').length;
     const alerts = Array.from({ length: 10 }, (_, n) => {
       const roles = [2 * n, 2 * n + 1].map((role) => String(10n ** 19n + BigInt(role)));
-      return compact({}, { labels, matches: roles.map((role, index) => matchOf(TREASURY, 'incoming', index, role)) });
+      const matches = roles.map((role, index) => matchOf(TREASURY, 'incoming', index, role));
+      return compact({}, { labels: labelsOf(60), matches });
     });
-    const { payload, used } = render(alerts);
-    expect(used).toBeGreaterThan(5);
-    expect(textsOf(payload.components).join('').length).toBeLessThanOrEqual(4_000);
-    const grown = alerts.slice(0, used).map((alert) => ({ ...alert, reorganized: true }));
-    const again = render(grown, null, payload);
-    expect(again.used).toBe(used);
-    expect(textsOf(again.payload.components).join('').length).toBeLessThanOrEqual(4_000);
+    const full = render(alerts);
+    expect(full.used).toBeGreaterThan(5);
+    expect(lengthOf(full.payload)).toBeLessThanOrEqual(4_000);
+    const before = render(alerts.map((alert) => ({ ...alert, labels: labelsOf(1) })));
+    for (let length = 1; length <= 60; length++) {
+      const renamed = alerts.slice(0, before.used).map((alert) => ({ ...alert, labels: labelsOf(length) }));
+      const { payload, used } = render(renamed, null, before.payload);
+      expect(used).toBe(before.used);
+      expect(lengthOf(payload)).toBeLessThanOrEqual(4_000);
+    }
   });
 
   it('keeps a compact message compact after the server chooses full alerts, and a tall one tall', () => {
