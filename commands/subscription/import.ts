@@ -122,8 +122,8 @@ export const importButton: Button<Needs> = {
     const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MOST_LABELS };
     const outcome = await subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
-    // The preview refuses rows beyond the limit, so other people have added channels since.
-    if (outcome === 'stale' || outcome === 'crowded') throw new UserError(t('subscription.import.stale'));
+    // The preview refuses what exceeds the other limits, so other people have added channels or names since.
+    if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
     await guilds.noteLocale(interaction.guildId, interaction.guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };

@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { type Label, MOST_LABELS } from '../../src/domain/guild.ts';
+import { type Label, MOST_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -206,14 +206,14 @@ function keepNames(plan: Plan, names: Work['names']): void {
 function checkNames(plan: Plan, names: Work['names'], { labels }: Present, context: Needs): void {
   const gone = new Set(plan.changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
   const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
-  const owners = new Map(stay.map(({ address, name }) => [name.toLowerCase(), address]));
+  const owners = new Map(stay.map(({ address, name }) => [nameKey(name), address]));
   for (const [address, { name, line }] of names) {
-    const owner = owners.get(name.toLowerCase());
+    const owner = owners.get(nameKey(name));
     if (owner !== undefined) {
       const refusal = { status: 'label-taken' as const, name, address: owner };
       plan.errors.push({ line, text: notNamed(refusal, context).message });
     }
-    owners.set(name.toLowerCase(), address);
+    owners.set(nameKey(name), address);
   }
   const { message } = notNamed({ status: 'labels-full' }, context);
   if (stay.length + names.size > MOST_LABELS) plan.errors.push({ line: 1, text: message });

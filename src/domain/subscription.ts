@@ -159,7 +159,10 @@ export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'addr
 
 /** What may change later; only the named filters change. */
 export type SubscriptionChange = Partial<
-  Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'lastEventAt' | 'filters'>
+  Omit<
+    Subscription,
+    'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'mentionedAt' | 'lastEventAt' | 'filters'
+  >
 > & { filters?: Partial<Filters> };
 
 /** One subscription in a file: what differs from the existing one, or from the defaults if there is none. */

@@ -10,7 +10,7 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** Callbacks of the database. After `lost` or `damaged`, every call fails. */
+/** Callbacks of the database. After `onLost` or `onUnusable`, every call fails. */
 export interface StoreListener {
   /** The connection ended without being closed. */
   onLost?(error: Error): void;

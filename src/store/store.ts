@@ -4,7 +4,7 @@ import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMess
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
 import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
-import type { AuditEntry, GuildSettings, Label, LabelRefusal } from '../domain/guild.ts';
+import type { AuditEntry, GuildSettings, Label, LabelAuthor, LabelRefusal } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
@@ -23,6 +23,7 @@ import type {
   SubscriptionImport,
   TokenMute,
 } from '../domain/subscription.ts';
+import type { AdditionRefusal, ChangeRefusal, ImportRefusal } from '../domain/subscription-limits.ts';
 import type { KnownToken } from '../domain/token.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Pause } from '../domain/work-time.ts';
@@ -65,8 +66,8 @@ export interface Inbox {
   /** Records for other processes how the responses to stored deliveries ended. Deliveries that are gone are left out. */
   answered(responses: EndedResponse[]): Promise<void>;
   /**
-   * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops behind the one with which
-   * `characters` of bodies are reached, but not before each scope had its turn.
+   * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops after the one whose body brings
+   * them to `characters`, but not before each scope had its turn.
    */
   next(limit: number, characters?: number, scope?: number): Promise<InboxRow[]>;
   /** How much of the inbox each server's own project uses. */
@@ -105,7 +106,11 @@ export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
   channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
   /** What to send to a channel next: a frozen batch or its oldest due alerts, in the order of `sendingOrder`. */
-  claim(channelId: string, take: ClaimOptions, now: number): Promise<{ head: ChannelHead | null; next: NextMessage }>;
+  claim(
+    channelId: string,
+    options: ClaimOptions,
+    now: number,
+  ): Promise<{ head: ChannelHead | null; next: NextMessage }>;
   /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
   due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;
   /** Alerts as they are known now, in the order of the ids; forgotten ones are left out. */
@@ -171,7 +176,7 @@ export interface Channels {
   guildReturned(guildId: string): Promise<void>;
   /** The bot is in exactly these guilds of a share; returns the known ones it is not in, and those it is in again. */
   syncGuilds(present: ReadonlySet<string>, share: GuildShare, now: number): Promise<{ gone: string[]; back: string[] }>;
-  /** A guild without the bot still uses its commands: its erasure counts from now. */
+  /** A guild that removed the bot still uses its commands: its erasure counts from now. */
   postponeErasure(guildId: string, now: number): Promise<void>;
 }
 
@@ -186,13 +191,7 @@ export interface Subscriptions {
     subscription: NewSubscription,
     limit: number,
     channelsPerAddress?: number,
-  ): Promise<
-    | { status: 'added'; subscription: Subscription; before: string | null }
-    | { status: 'exists'; subscription: Subscription }
-    | { status: 'full' }
-    | { status: 'crowded' }
-    | LabelRefusal
-  >;
+  ): Promise<{ status: 'added'; subscription: Subscription; before: string | null } | AdditionRefusal>;
   list(guildId: string): Promise<Subscription[]>;
   get(guildId: string, id: number): Promise<Subscription | null>;
   /**
@@ -203,18 +202,10 @@ export interface Subscriptions {
     guildId: string,
     id: number,
     changed: SubscriptionChange,
-    by?: { userId: string; at: number },
-  ): Promise<
-    | { status: 'changed'; subscription: Subscription }
-    | { status: 'exists'; subscription: Subscription }
-    | { status: 'missing' }
-    | LabelRefusal
-  >;
-  /**
-   * Adds, changes and names everything in a file. `full`: over a limit; `crowded`: an address in too many channels;
-   * `stale`: the guild changed meanwhile, or a name now belongs to an address that the file does not rename.
-   */
-  importAll(file: SubscriptionImport, most: ImportLimits): Promise<'imported' | 'full' | 'crowded' | 'stale'>;
+    by?: LabelAuthor,
+  ): Promise<{ status: 'changed'; subscription: Subscription } | { status: 'missing' } | ChangeRefusal>;
+  /** Adds, changes and names everything in a file, or nothing. */
+  importAll(file: SubscriptionImport, limits: ImportLimits): Promise<'imported' | ImportRefusal>;
   /** Mutes these until then (null: unmutes); returns how many there are. */
   mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
   remove(guildId: string, id: number): Promise<boolean>;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
+import { MOST_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import {
@@ -234,6 +235,31 @@ describe('/subscription export and import', () => {
     const kept = await bring(`${HEAD}\nsubscription,${A},#alerts,\nlabel,${A},,Cold\n`);
     await world.press(kept, 'subscription:import');
     expect(await all()).toMatchObject([{ label: 'Cold' }]);
+  });
+
+  it('restores names that differ only in the case of letters beyond A to Z', async () => {
+    for (const [address, name] of [
+      [A, 'ÖL'],
+      [B, 'öl'],
+    ] as const)
+      await world.store.labels.set(harbor.id, { address: lower(address), name, createdBy: seed.ada, at: 0 });
+    const before = await world.store.labels.list(harbor.id);
+    const file = await exported();
+    for (const { address } of before) await world.store.labels.remove(harbor.id, address);
+    await world.press(await bring(file), 'subscription:import');
+    const names = (await world.store.labels.list(harbor.id)).map(({ address, name }) => ({ address, name }));
+    expect(names).toEqual(before.map(({ address, name }) => ({ address, name })));
+  });
+
+  it('imports nothing when somebody else gave the last names that a server may have', async () => {
+    const label = (n: number) => ({ address: `0x${n.toString(16).padStart(40, '0')}` as const, name: `name ${n}` });
+    const labels = Array.from({ length: MOST_LABELS - 1 }, (_, n) => label(n + 1));
+    const file = { guildId: harbor.id, userId: seed.ada, added: [], changed: [], labels, at: 0 };
+    await world.store.subscriptions.importAll(file, { subscriptions: 1, labels: MOST_LABELS });
+    const asked = await bring(`${HEAD}\nlabel,${A},,Mine\n`);
+    await world.store.labels.set(harbor.id, { ...label(MOST_LABELS), createdBy: seed.ada, at: 0 });
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
+    expect(await world.store.labels.list(harbor.id)).toHaveLength(MOST_LABELS);
   });
 
   it('shows an import’s columns in their own spelling and its lines, in every language', async () => {

@@ -1,6 +1,6 @@
 import type { Notice } from '../../domain/batch.ts';
 import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
-import { LABEL_OF_SUBSCRIPTION } from '../sql/rows.ts';
+import { LABEL_OF_SUBSCRIPTION } from '../sql/subscription-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { writeNotice } from './notices.ts';
 import { scopesOf } from './projects.ts';

@@ -1,33 +1,23 @@
 import type { AddressText } from '../../domain/address.ts';
+import type { Subscription, SubscriptionChange } from '../../domain/subscription.ts';
 import {
-  DEFAULT_CHOICES,
-  DEFAULT_FILTERS,
-  type NewSubscription,
-  type Subscription,
-  type SubscriptionChange,
-} from '../../domain/subscription.ts';
-import {
+  ADDED_KEYS,
+  type AddedSubscription,
   SUBSCRIPTION_COLUMNS as COLUMNS,
   type SubscriptionRow as Row,
   SELECT_SUBSCRIPTIONS as SELECT,
-  toFilters,
-} from '../sql/rows.ts';
+  storedAddition,
+  storedChange,
+} from '../sql/subscription-rows.ts';
 import type { Statements } from './connection.ts';
 
 /** What adding, changing and importing subscriptions share; all of it is part of the caller's transaction. */
 
-/** What somebody chose, without the label, which is in the guild's name book. */
-const CHOSEN = Object.keys(DEFAULT_CHOICES).filter((key) => key !== 'label') as (keyof Subscription)[];
-const CHANGEABLE = [...CHOSEN, 'channelId', 'paused', 'mutedUntil'] as const satisfies (keyof Subscription)[];
-const INSERTED = [
-  ...CHANGEABLE,
-  'guildId',
-  'address',
-  'createdBy',
-  'createdAt',
-] as const satisfies (keyof Subscription)[];
+/** What may change later, by its name in {@link Subscription}. */
+const CHANGEABLE = ADDED_KEYS.filter((key) => !['guildId', 'address', 'createdBy', 'createdAt'].includes(key));
 
-const columnsOf = (keys: readonly (keyof Subscription)[]): string => keys.map((key) => COLUMNS[key]).join(', ');
+const columnsOf = (keys: readonly (keyof Subscription)[], table = ''): string =>
+  keys.map((key) => table + COLUMNS[key]).join(', ');
 
 /** A guild's subscription by its ID. */
 export const subscriptionOf = (sql: Statements, guildId: string, id: number): Promise<Row | undefined> =>
@@ -48,22 +38,28 @@ export const subscriptionsTo = (
     wanted.map(({ channelId }) => channelId),
   );
 
-/** How many a guild has. */
-export const countOf = async (sql: Statements, guildId: string): Promise<number> =>
-  (await sql.get<{ n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = $1', guildId))!.n;
-
-/** In how many channels a guild watches each of these addresses. */
-export async function channelsOf(
+/** How many subscriptions a guild has, and in how many of its channels it watches an address. */
+export async function countsOf(
   sql: Statements,
   guildId: string,
-  addresses: readonly AddressText[],
-): Promise<Map<AddressText, number>> {
-  const found = await sql.all<{ address: AddressText; n: number }>(
-    `SELECT address, count(*) AS n FROM subscriptions WHERE guild_id = $1 AND address = ANY($2::text[]) GROUP BY address`,
+  address: AddressText,
+): Promise<{ subscriptions: number; channels: number }> {
+  const counts = await sql.get<{ subscriptions: number; channels: number }>(
+    `SELECT count(*) AS subscriptions, count(*) FILTER (WHERE address = $2) AS channels
+     FROM subscriptions WHERE guild_id = $1`,
     guildId,
-    addresses,
+    address,
   );
-  return new Map(found.map(({ address, n }) => [address, n]));
+  return counts!;
+}
+
+/** In how many of its channels a guild watches each address. */
+export async function channelsOf(sql: Statements, guildId: string): Promise<Map<AddressText, number>> {
+  const found = await sql.all<{ address: AddressText; channels: number }>(
+    'SELECT address, count(*) AS channels FROM subscriptions WHERE guild_id = $1 GROUP BY address',
+    guildId,
+  );
+  return new Map(found.map(({ address, channels }) => [address, channels]));
 }
 
 /** Rows as JSON, by their columns' names. */
@@ -79,39 +75,30 @@ const toJson = (rows: readonly object[]): string =>
 const inColumn = (value: unknown): unknown => (typeof value === 'object' && value ? JSON.stringify(value) : value);
 
 /** Adds subscriptions; returns their ids. */
-export async function insertAll(
-  sql: Statements,
-  added: readonly (NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>>)[],
-): Promise<number[]> {
-  const { label: _, ...defaults } = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
-  const rows = added.map(({ label: __, ...subscription }) => ({ ...defaults, ...subscription }));
+export async function insertAll(sql: Statements, added: readonly AddedSubscription[]): Promise<number[]> {
+  if (added.length === 0) return [];
   const ids = await sql.all<{ id: number }>(
-    `INSERT INTO subscriptions (${columnsOf(INSERTED)}) SELECT ${columnsOf(INSERTED)}
+    `INSERT INTO subscriptions (${columnsOf(ADDED_KEYS)}) SELECT ${columnsOf(ADDED_KEYS)}
      FROM json_populate_recordset(NULL::subscriptions, $1::json) RETURNING id`,
-    toJson(rows),
+    toJson(added.map(storedAddition)),
   );
   return ids.map(({ id }) => id);
 }
 
-/** Changes subscriptions as stored in `before`; only the named filters change. */
+/** Changes subscriptions as stored in `before`. */
 export async function changeAll(
   sql: Statements,
   changes: readonly { before: Row; change: SubscriptionChange }[],
 ): Promise<void> {
-  const rows = changes.map(({ before, change: { filters, ...rest } }) => {
-    const stored = Object.fromEntries(CHANGEABLE.map((key) => [key, before[key as keyof Row]]));
-    const now = toFilters(before.filters);
-    return { ...stored, ...rest, id: before.id, filters: filters ? { ...now, ...filters } : now };
-  });
+  if (changes.length === 0) return;
+  const rows = changes.map(({ before, change }) => ({
+    id: before.id,
+    ...Object.fromEntries(CHANGEABLE.map((key) => [key, before[key]])),
+    ...storedChange(before, change),
+  }));
   await sql.run(
-    `UPDATE subscriptions SET (${columnsOf(CHANGEABLE)}) = (${CHANGEABLE.map((key) => `n.${COLUMNS[key]}`).join(', ')})
+    `UPDATE subscriptions SET (${columnsOf(CHANGEABLE)}) = (${columnsOf(CHANGEABLE, 'n.')})
      FROM json_populate_recordset(NULL::subscriptions, $1::json) n WHERE subscriptions.id = n.id`,
-    toJson(rows.map(({ label: _, ...row }: Record<string, unknown>) => row)),
+    toJson(rows),
   );
 }
-
-/** All filters of a subscription that names some. */
-export const withDefaults = (filters: Partial<Subscription['filters']> | undefined): Subscription['filters'] => ({
-  ...DEFAULT_FILTERS,
-  ...filters,
-});

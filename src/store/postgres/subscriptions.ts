@@ -1,17 +1,22 @@
-import type { LabelRefusal } from '../../domain/guild.ts';
-import type { NewSubscription, Subscription, SubscriptionChange } from '../../domain/subscription.ts';
-import { type SubscriptionRow as Row, SELECT_SUBSCRIPTIONS as SELECT, toSubscription } from '../sql/rows.ts';
+import { type LabelAuthor, nameIn } from '../../domain/guild.ts';
+import type {
+  ImportLimits,
+  NewSubscription,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionImport,
+} from '../../domain/subscription.ts';
+import { additionRefusal, changeRefusal } from '../../domain/subscription-limits.ts';
+import {
+  type SubscriptionRow as Row,
+  SELECT_SUBSCRIPTIONS as SELECT,
+  toSubscription,
+} from '../sql/subscription-rows.ts';
 import type { Connection, Statements } from './connection.ts';
-import { nameLabel, unname } from './labels.ts';
-import { importer } from './subscription-import.ts';
-import { changeAll, channelsOf, countOf, insertAll, subscriptionOf, subscriptionTo } from './subscription-rows.ts';
+import { bookOf, putLabels, removeLabels } from './labels.ts';
+import { importAll } from './subscription-import.ts';
+import { changeAll, countsOf, insertAll, subscriptionOf, subscriptionTo } from './subscription-rows.ts';
 import { tokenMuteTable } from './token-mutes.ts';
-
-/** The user who names an address, and the time. */
-interface Author {
-  userId: string;
-  at: number;
-}
 
 /** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Connection) {
@@ -22,15 +27,13 @@ export function subscriptionsTable(db: Connection) {
     list: async (guildId: string): Promise<Subscription[]> =>
       (await db.reads.all<Row>(`${SELECT} WHERE guild_id = $1 ORDER BY channel_id, id`, guildId)).map(toSubscription),
 
-    async get(guildId: string, id: number): Promise<Subscription | null> {
-      const row = await subscriptionOf(db.reads, guildId, id);
-      return row ? toSubscription(row) : null;
-    },
+    get: async (guildId: string, id: number): Promise<Subscription | null> =>
+      toFound(await subscriptionOf(db.reads, guildId, id)),
 
-    change: (guildId: string, id: number, changed: SubscriptionChange, by?: Author) =>
+    change: (guildId: string, id: number, changed: SubscriptionChange, by?: LabelAuthor) =>
       db.write((sql) => change(sql, guildId, id, changed, by)),
 
-    importAll: importer(db),
+    importAll: (file: SubscriptionImport, limits: ImportLimits) => db.write((sql) => importAll(sql, file, limits)),
 
     mute: (guildId: string, ids: readonly number[], until: number | null) =>
       db.write((sql) =>
@@ -59,51 +62,35 @@ export function subscriptionsTable(db: Connection) {
   };
 }
 
+const toFound = (row: Row | undefined): Subscription | null => (row ? toSubscription(row) : null);
+
 async function add(sql: Statements, subscription: NewSubscription, limit: number, channelsPerAddress: number) {
   const { guildId, channelId, address, createdBy, createdAt: at, label = null } = subscription;
-  const existing = await subscriptionTo(sql, address, channelId);
-  if (existing) return { status: 'exists' as const, subscription: toSubscription(existing) };
-  if ((await countOf(sql, guildId)) >= limit) return { status: 'full' as const };
-  const channels = await channelsOf(sql, guildId, [address]);
-  if ((channels.get(address) ?? 0) >= channelsPerAddress) return { status: 'crowded' as const };
-  const named = label === null ? null : await nameLabel(sql, guildId, { address, name: label, createdBy, at });
-  if (named && named.status !== 'set') return named;
+  const existing = toFound(await subscriptionTo(sql, address, channelId));
+  const counts = await countsOf(sql, guildId, address);
+  const book = label === null ? [] : await bookOf(sql, guildId);
+  const limits = { subscriptions: limit, channelsPerAddress };
+  const refusal = additionRefusal(subscription, { existing, ...counts, book }, limits);
+  if (refusal) return refusal;
+  if (label !== null) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
   const [id] = await insertAll(sql, [subscription]);
   const stored = await subscriptionOf(sql, guildId, id!);
-  return { status: 'added' as const, subscription: toSubscription(stored!), before: named?.before ?? null };
+  return { status: 'added' as const, subscription: toSubscription(stored!), before: nameIn(book, address) };
 }
 
-async function change(
-  sql: Statements,
-  guildId: string,
-  id: number,
-  changed: SubscriptionChange,
-  by: Author | undefined,
-) {
+async function change(sql: Statements, guildId: string, id: number, changed: SubscriptionChange, by?: LabelAuthor) {
   const before = await subscriptionOf(sql, guildId, id);
   if (!before) return { status: 'missing' as const };
-  const { channelId } = changed;
-  const existing = channelId === undefined ? undefined : await subscriptionTo(sql, before.address, channelId);
-  if (existing && existing.id !== id) return { status: 'exists' as const, subscription: toSubscription(existing) };
-  const author = by ?? { userId: before.createdBy, at: before.createdAt };
-  const refusal = await rename(sql, before, changed.label, author);
+  const { address } = before;
+  const { channelId, label } = changed;
+  const existing = channelId === undefined ? null : toFound(await subscriptionTo(sql, address, channelId));
+  const book = typeof label === 'string' ? await bookOf(sql, guildId) : [];
+  const refusal = changeRefusal(before, changed, { existing, book });
   if (refusal) return refusal;
+  const { userId: createdBy, at } = by ?? { userId: before.createdBy, at: before.createdAt };
+  if (label === null) await removeLabels(sql, guildId, [address]);
+  else if (label !== undefined) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
   await changeAll(sql, [{ before, change: changed }]);
   const stored = await subscriptionOf(sql, guildId, id);
   return { status: 'changed' as const, subscription: toSubscription(stored!) };
-}
-
-async function rename(
-  sql: Statements,
-  { guildId, address }: Row,
-  name: string | null | undefined,
-  { userId, at }: Author,
-): Promise<LabelRefusal | null> {
-  if (name === undefined) return null;
-  if (name === null) {
-    await unname(sql, guildId, address);
-    return null;
-  }
-  const outcome = await nameLabel(sql, guildId, { address, name, createdBy: userId, at });
-  return outcome.status === 'set' ? null : outcome;
 }

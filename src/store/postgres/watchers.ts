@@ -1,26 +1,10 @@
 import type { AddressText } from '../../domain/address.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
-import type { Filters, Watcher } from '../../domain/subscription.ts';
-import { type SubscriptionRow, selected, toFilters } from '../sql/rows.ts';
+import type { Watcher } from '../../domain/subscription.ts';
+import { WATCHER_COLUMNS, type WatcherRow, watcherParser } from '../sql/subscription-rows.ts';
 import type { Statements } from './connection.ts';
 
 /** Reads the subscriptions that watch addresses, with their scopes, on Postgres. */
-
-const KEYS: (keyof Watcher)[] = [
-  ...([
-    'id',
-    'guildId',
-    'channelId',
-    'address',
-    'direction',
-    'kind',
-    'minimum',
-    'token',
-    'paused',
-    'mutedUntil',
-  ] as const),
-  ...(['filters', 'digest', 'quiet'] as const),
-];
 
 /** Subscriptions with the scope that their guild gets events from: its own project's, or else the operator's. */
 const SCOPED = `subscriptions LEFT JOIN (SELECT guild_id AS owner, id AS scope FROM projects) own
@@ -42,23 +26,19 @@ export async function countWatchers(sql: Statements, addresses: readonly Address
 /** The key of an address in a scope. */
 export const placeOf = (address: AddressText, scope: number): string => `${scope} ${address}`;
 
-/** Returns the subscriptions to these addresses in these scopes. Equal filters share one parsed object. */
+/** Returns the subscriptions to these addresses in these scopes. */
 export async function watchersOf(
   sql: Statements,
   addresses: readonly AddressText[],
   scopes: readonly number[],
 ): Promise<ScopedWatcher[]> {
   if (addresses.length === 0) return [];
-  const rows = await sql.all<Omit<ScopedWatcher, 'paused' | 'filters'> & Pick<SubscriptionRow, 'paused' | 'filters'>>(
-    `SELECT ${selected(KEYS)}, coalesce(scope, ${OPERATOR_SCOPE}) AS scope FROM ${SCOPED}
+  const rows = await sql.all<WatcherRow & { scope: number }>(
+    `SELECT ${WATCHER_COLUMNS}, coalesce(scope, ${OPERATOR_SCOPE}) AS scope FROM ${SCOPED}
      WHERE address = ANY($1::text[]) AND coalesce(scope, ${OPERATOR_SCOPE}) = ANY($2::bigint[]) ORDER BY id`,
     addresses,
     scopes,
   );
-  const known = new Map<string, Filters>();
-  return rows.map((row) => {
-    const filters = known.get(row.filters) ?? toFilters(row.filters);
-    known.set(row.filters, filters);
-    return { ...row, paused: Boolean(row.paused), filters };
-  });
+  const toWatcher = watcherParser();
+  return rows.map((row) => ({ ...toWatcher(row), scope: row.scope }));
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
 import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
-import { LABEL_OF_SUBSCRIPTION } from '../sql/rows.ts';
+import { LABEL_OF_SUBSCRIPTION } from '../sql/subscription-rows.ts';
 import { noticeWriter } from './notices.ts';
 import { scopeLookUp } from './projects.ts';
 

@@ -1,38 +1,27 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
-import type { LabelRefusal } from '../../domain/guild.ts';
-import type { Filters, NewSubscription, Subscription, SubscriptionChange, Watcher } from '../../domain/subscription.ts';
+import { type LabelAuthor, nameIn } from '../../domain/guild.ts';
+import type { NewSubscription, Subscription, SubscriptionChange, Watcher } from '../../domain/subscription.ts';
+import { additionRefusal, changeRefusal } from '../../domain/subscription-limits.ts';
 import {
   type SubscriptionRow as Row,
   SELECT_SUBSCRIPTIONS as SELECT,
-  selected,
-  toFilters,
   toSubscription,
-} from '../sql/rows.ts';
+  WATCHER_COLUMNS,
+  type WatcherRow,
+  watcherParser,
+} from '../sql/subscription-rows.ts';
 import { nameBook } from './labels.ts';
-import { importTable } from './subscription-import.ts';
-import { type Author, subscriptionRows } from './subscription-rows.ts';
+import { importer } from './subscription-import.ts';
+import { subscriptionRows } from './subscription-rows.ts';
 import { tokenMuteTable } from './token-mutes.ts';
 
-/**
- * Looks up who watches an address, in every guild, for one commit. Equal filters share one object, because parsing them
- * and posting them to another thread is slow.
- */
+/** Looks up who watches an address, in every guild, for one commit. */
 export function watcherLookUp(db: Database): () => (address: AddressText) => Watcher[] {
-  const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
-  keys.push('paused', 'mutedUntil', 'filters', 'digest', 'quiet');
-  const byAddress = db.prepare<[string], Omit<Watcher, 'paused' | 'filters'> & Pick<Row, 'paused' | 'filters'>>(
-    `SELECT ${selected(keys)} FROM subscriptions WHERE address = ?`,
-  );
+  const byAddress = db.prepare<[string], WatcherRow>(`SELECT ${WATCHER_COLUMNS} FROM subscriptions WHERE address = ?`);
   return () => {
-    const known = new Map<string, Filters>();
-    const filtersOf = (text: string): Filters => {
-      const filters = known.get(text) ?? toFilters(text);
-      known.set(text, filters);
-      return filters;
-    };
-    return (address) =>
-      byAddress.all(address).map((row) => ({ ...row, paused: Boolean(row.paused), filters: filtersOf(row.filters) }));
+    const toWatcher = watcherParser();
+    return (address) => byAddress.all(address).map(toWatcher);
   };
 }
 
@@ -47,43 +36,36 @@ export function subscriptionsTable(db: Database) {
   );
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
 
+  const toFound = (row: Row | undefined): Subscription | null => (row ? toSubscription(row) : null);
+  const get = (guildId: string, id: number) => toFound(rows.one(guildId, id));
+
   const add = db.transaction((subscription: NewSubscription, limit: number, channelsPerAddress: number) => {
-    const existing = rows.same(subscription.address, subscription.channelId);
-    if (existing) return { status: 'exists' as const, subscription: toSubscription(existing) };
-    if (rows.count(subscription.guildId) >= limit) return { status: 'full' as const };
-    if (rows.channelsOf(subscription.address, subscription.guildId) >= channelsPerAddress)
-      return { status: 'crowded' as const };
-    const { guildId, address, createdBy, createdAt: at, label = null } = subscription;
-    const named = label === null ? null : labels.name(guildId, { address, name: label, createdBy, at });
-    if (named && named.status !== 'set') return named;
-    const id = rows.insertOne(subscription);
-    return {
-      status: 'added' as const,
-      subscription: toSubscription(rows.one(guildId, id)!),
-      before: named?.before ?? null,
-    };
+    const { guildId, channelId, address, createdBy, createdAt, label = null } = subscription;
+    const book = label === null ? [] : labels.list(guildId);
+    const facts = { existing: toFound(rows.at(address, channelId)), ...rows.counts(guildId, address), book };
+    const refusal = additionRefusal(subscription, facts, { subscriptions: limit, channelsPerAddress });
+    if (refusal) return refusal;
+    if (label !== null) labels.put(guildId, { address, name: label, createdBy, at: createdAt });
+    const id = rows.insert(subscription);
+    return { status: 'added' as const, subscription: get(guildId, id)!, before: nameIn(book, address) };
   });
 
-  function rename(
-    { guildId, address }: Row,
-    name: string | null | undefined,
-    { userId, at }: Author,
-  ): LabelRefusal | null {
-    if (name === null) labels.remove(guildId, address);
-    if (name === null || name === undefined) return null;
-    const outcome = labels.name(guildId, { address, name, createdBy: userId, at });
-    return outcome.status === 'set' ? null : outcome;
-  }
-  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange, by: Author | undefined) => {
+  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange, by?: LabelAuthor) => {
     const before = rows.one(guildId, id);
     if (!before) return { status: 'missing' as const };
-    const { channelId } = changed;
-    const existing = channelId === undefined ? undefined : rows.same(before.address, channelId);
-    if (existing && existing.id !== id) return { status: 'exists' as const, subscription: toSubscription(existing) };
-    const refusal = rename(before, changed.label, by ?? { userId: before.createdBy, at: before.createdAt });
+    const { address } = before;
+    const { channelId, label } = changed;
+    const facts = {
+      existing: channelId === undefined ? null : toFound(rows.at(address, channelId)),
+      book: typeof label === 'string' ? labels.list(guildId) : [],
+    };
+    const refusal = changeRefusal(before, changed, facts);
     if (refusal) return refusal;
-    rows.changeOne(before, changed);
-    return { status: 'changed' as const, subscription: toSubscription(rows.one(guildId, id)!) };
+    const { userId: createdBy, at } = by ?? { userId: before.createdBy, at: before.createdAt };
+    if (label === null) labels.remove(guildId, address);
+    else if (label !== undefined) labels.put(guildId, { address, name: label, createdBy, at });
+    rows.change(before, changed);
+    return { status: 'changed' as const, subscription: get(guildId, id)! };
   });
 
   return {
@@ -92,15 +74,12 @@ export function subscriptionsTable(db: Database) {
 
     list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(toSubscription),
 
-    get(guildId: string, id: number): Subscription | null {
-      const row = rows.one(guildId, id);
-      return row ? toSubscription(row) : null;
-    },
+    get,
 
-    change: (guildId: string, id: number, changed: SubscriptionChange, by?: Author) =>
+    change: (guildId: string, id: number, changed: SubscriptionChange, by?: LabelAuthor) =>
       change.immediate(guildId, id, changed, by),
 
-    importAll: importTable(db, rows, labels),
+    importAll: importer(db, rows, labels),
 
     mute: (guildId: string, ids: readonly number[], until: number | null): number =>
       mute.run(until, guildId, JSON.stringify(ids)).changes,

@@ -4,7 +4,7 @@ import type { OpenEmpty } from './index.ts';
 
 export function auditContract(open: OpenEmpty): void {
   describe('audit log', () => {
-    it('returns a guild’s entries in pages, latest first, and nothing of other guilds', async () => {
+    it('returns a guild’s audit entries in pages, latest first, and nothing of other guilds', async () => {
       const store = await open();
       for (let n = 1; n <= 5; n++) {
         await store.audit.record({ guildId: GUILD, userId: ADA, action: `a${n}`, detail: { n }, at: NOW + n });
@@ -24,7 +24,14 @@ export function auditContract(open: OpenEmpty): void {
       expect(entries).toEqual([{ guildId: GUILD, userId: ADA, action: 'a5', detail: { n: 5 }, at: NOW + 5 }]);
     });
 
-    it('forgets the entries from before a time, of every guild', async () => {
+    it('counts the audit entries of a guild among what is stored about it', async () => {
+      const { audit, metrics } = await open();
+      const entry = { userId: ADA, action: 'label.set', detail: { name: 'Cold' }, at: NOW };
+      for (const guildId of [GUILD, GUILD, OTHER_GUILD]) await audit.record({ ...entry, guildId });
+      expect(await metrics.stored(GUILD)).toMatchObject({ audit: 2 });
+    });
+
+    it('forgets the audit entries from before a time, of every guild', async () => {
       const store = await open();
       for (const guildId of [GUILD, OTHER_GUILD]) {
         for (const at of [NOW - 1, NOW])

@@ -51,15 +51,6 @@ export function guildsContract(open: OpenEmpty): void {
     });
   });
 
-  describe('audit', () => {
-    it('counts the entries of a guild among what is stored about it', async () => {
-      const { audit, metrics } = await open();
-      const entry = { userId: ADA, action: 'label.set', detail: { name: 'Cold' }, at: NOW };
-      for (const guildId of [GUILD, GUILD, OTHER_GUILD]) await audit.record({ ...entry, guildId });
-      expect(await metrics.stored(GUILD)).toMatchObject({ audit: 2 });
-    });
-  });
-
   describe('confirmations', () => {
     const asked = { guildId: GUILD, userId: ADA, action: 'webhook.remove' } as const;
     const detail = { webhook: 'w', addresses: [TREASURY] };
@@ -124,11 +115,12 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
     });
 
-    it('refuses a name of other letters than English ones that another address of the guild has', async () => {
+    it('refuses a name of letters beyond A to Z that another address of the guild has, but not in another case', async () => {
       const { labels } = await open();
       await labels.set(GUILD, label(1, 'ÖL'), 10);
       const taken = { status: 'label-taken', name: 'ÖL', address: address(1) };
       expect(await labels.set(GUILD, label(2, 'ÖL'), 10)).toEqual(taken);
+      expect(await labels.set(GUILD, label(2, 'öl'), 10)).toMatchObject({ status: 'set' });
     });
 
     it('refuses a name that another address of the guild has, whatever its case, and returns that address', async () => {
@@ -145,10 +137,11 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.set(GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
     });
 
-    it('refuses a new address at the limit, but renames one', async () => {
+    it('refuses a name for one more address at the limit, but renames one', async () => {
       const { labels } = await open();
       await labels.set(GUILD, label(1, 'Cold'), 1);
       expect(await labels.set(GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'labels-full' });
+      expect(await labels.set(GUILD, label(2, 'cold'), 1)).toMatchObject({ status: 'label-taken' });
       expect(await labels.set(GUILD, label(1, 'Warm'), 1)).toEqual({ status: 'set', before: 'Cold' });
       expect(await labels.set(OTHER_GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'set', before: null });
     });

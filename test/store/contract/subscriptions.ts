@@ -69,6 +69,24 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.subscriptions.add(elsewhere, 1)).toMatchObject({ status: 'added' });
     });
 
+    it.each([
+      ['exists', CHANNEL, 1, 1],
+      ['full', OTHER_CHANNEL, 1, 1],
+      ['crowded', OTHER_CHANNEL, 2, 1],
+      ['label-taken', OTHER_CHANNEL, 2, 2],
+    ] as const)(
+      'refuses a new subscription as `%s` before every later reason that applies too',
+      async (status, channelId, limit, channelsPerAddress) => {
+        const store = await open();
+        await subscribe(store);
+        await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+        const added = newSubscription({ channelId, label: 'cold' });
+        expect(await store.subscriptions.add(added, limit, channelsPerAddress)).toMatchObject({ status });
+        expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
+        expect(await store.labels.list(GUILD)).toHaveLength(1);
+      },
+    );
+
     it('shows and changes a subscription only in its own guild', async () => {
       const store = await open();
       const { id } = await subscribe(store);
@@ -107,7 +125,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: null });
     });
 
-    it('changes only what is named, of the filters too', async () => {
+    it('changes only the named choices of a subscription, and only its named filters', async () => {
       const store = await open();
       const filters = { ...DEFAULT_FILTERS, zero: true };
       const { id } = await subscribe(store, { label: 'Treasury', filters });
@@ -128,6 +146,25 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.subscriptions.get(GUILD, other.id)).toMatchObject({ channelId: OTHER_CHANNEL });
       const free = await store.subscriptions.change(GUILD, other.id, { channelId: '1009' });
       expect(free).toMatchObject({ status: 'changed', subscription: { channelId: '1009' } });
+    });
+
+    it('refuses to move a subscription to a taken channel before it refuses its taken label', async () => {
+      const store = await open();
+      await subscribe(store);
+      const { id } = await subscribe(store, { channelId: OTHER_CHANNEL });
+      await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+      const change = (channelId: string) => store.subscriptions.change(GUILD, id, { channelId, label: 'cold' });
+      expect(await change(CHANNEL)).toMatchObject({ status: 'exists' });
+      expect(await change('1009')).toMatchObject({ status: 'label-taken' });
+      expect(await store.subscriptions.get(GUILD, id)).toMatchObject({ channelId: OTHER_CHANNEL, label: null });
+    });
+
+    it('keeps who named an address when somebody gives it the same name again', async () => {
+      const store = await open();
+      const { id } = await subscribe(store, { label: 'Treasury' });
+      await store.subscriptions.change(GUILD, id, { label: 'Treasury' }, { userId: BOB, at: NOW + 1 });
+      await store.labels.set(GUILD, { address: TREASURY, name: 'Treasury', createdBy: BOB, at: NOW + 1 });
+      expect(await store.labels.list(GUILD)).toMatchObject([{ createdBy: ADA, at: NOW }]);
     });
 
     it('mutes and unmutes several subscriptions and returns how many', async () => {
@@ -216,7 +253,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
 
     it.each([
       ['would exceed the limit of subscriptions', { subscriptions: 1 }, {}, 'full'],
-      ['would exceed the limit of labels', { labels: 0 }, {}, 'full'],
+      ['would exceed the limit of labels', { labels: 0 }, {}, 'labels-full'],
       ['would exceed the limit of channels for an address', { channelsPerAddress: 0 }, {}, 'crowded'],
       ['adds what was added meanwhile', {}, { address: TREASURY }, 'stale'],
     ] as const)('imports nothing of a file that %s', async (_what, limit, changed, outcome) => {
@@ -228,6 +265,33 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(done).toBe(outcome);
       expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
       expect(await store.labels.list(GUILD)).toEqual([]);
+    });
+
+    const [present, crowding, other] = [
+      { address: TREASURY, channelId: CHANNEL, change: {} },
+      { address: TREASURY, channelId: OTHER_CHANNEL, change: {} },
+      { address: address(9), channelId: CHANNEL, change: {} },
+    ];
+    const [free, taken] = [
+      { address: USDC, name: 'USD Coin' },
+      { address: address(9), name: 'cold' },
+    ];
+    it.each([
+      ['stale', 'adds what is there after a row that exceeds the limits', [crowding, present], [free], 1],
+      ['stale', 'adds a subscription twice after a row that exceeds the limits', [crowding, other, other], [free], 1],
+      ['stale', 'gives a taken name after a name that exceeds the limit', [crowding], [free, taken], 1],
+      ['full', 'exceeds every limit', [crowding], [free], 1],
+      ['crowded', 'has an address in too many channels and too many names', [crowding], [free], 9],
+      ['labels-full', 'has too many names', [other], [free], 9],
+    ] as const)('refuses a file as `%s` that %s', async (outcome, _what, added, labels, subscriptions) => {
+      const store = await open();
+      await subscribe(store);
+      await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+      const limits = { subscriptions, channelsPerAddress: 1, labels: 1 };
+      const wish = { ...file, added: [...added], labels: [...labels] };
+      expect(await store.subscriptions.importAll(wish, limits)).toBe(outcome);
+      expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
+      expect(await store.labels.list(GUILD)).toHaveLength(1);
     });
 
     it('lets the addresses of a file swap their names, and refuses the name of another address', async () => {

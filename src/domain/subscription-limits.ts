@@ -1,0 +1,134 @@
+import type { AddressText } from './address.ts';
+import { type Label, type LabelRefusal, labelRefusal } from './guild.ts';
+import {
+  DEFAULT_FILTERS,
+  type ImportedSubscription,
+  type ImportLimits,
+  type NewSubscription,
+  type Subscription,
+  type SubscriptionChange,
+  type SubscriptionImport,
+} from './subscription.ts';
+
+/** Which subscriptions a guild may add, change and import. Where several reasons apply, the first one counts. */
+
+/** Why a subscription is not added. */
+export type AdditionRefusal =
+  | { status: 'exists'; subscription: Subscription }
+  | { status: 'full' }
+  | { status: 'crowded' }
+  | LabelRefusal;
+
+/** What is stored before a subscription is added. */
+export interface AdditionFacts {
+  /** The channel's subscription to the same address. */
+  existing: Subscription | null;
+  /** How many subscriptions the guild has, and in how many of its channels it watches the address. */
+  subscriptions: number;
+  channels: number;
+  /** The guild's names; not needed for a subscription without a label. */
+  book: readonly Label[];
+}
+
+/** Why a subscription is not added; null: it is. */
+export function additionRefusal(
+  { address, label = null }: Pick<NewSubscription, 'address' | 'label'>,
+  { existing, subscriptions, channels, book }: AdditionFacts,
+  limits: { subscriptions: number; channelsPerAddress: number },
+): AdditionRefusal | null {
+  if (existing) return { status: 'exists', subscription: existing };
+  if (subscriptions >= limits.subscriptions) return { status: 'full' };
+  if (channels >= limits.channelsPerAddress) return { status: 'crowded' };
+  return label === null ? null : labelRefusal(book, new Map([[address, label]]));
+}
+
+/** Why a subscription that exists is not changed. */
+export type ChangeRefusal = { status: 'exists'; subscription: Subscription } | LabelRefusal;
+
+/** What is stored before a subscription is changed. */
+export interface ChangeFacts {
+  /** The new channel's subscription to the same address. */
+  existing: Subscription | null;
+  /** The guild's names; not needed for a change without a label. */
+  book: readonly Label[];
+}
+
+/** Why a subscription is not changed; null: it is. */
+export function changeRefusal(
+  { id, address }: Pick<Subscription, 'id' | 'address'>,
+  { label = null }: Pick<SubscriptionChange, 'label'>,
+  { existing, book }: ChangeFacts,
+): ChangeRefusal | null {
+  if (existing && existing.id !== id) return { status: 'exists', subscription: existing };
+  return label === null ? null : labelRefusal(book, new Map([[address, label]]));
+}
+
+/**
+ * Why nothing of a file is imported. `stale`: the guild is no longer as it was when the file was checked. Or the guild
+ * would have too many subscriptions (`full`) or names (`labels-full`), or an address in too many channels (`crowded`).
+ */
+export type ImportRefusal = 'stale' | 'full' | 'crowded' | 'labels-full';
+
+/** What is stored before a file is imported. */
+export interface ImportFacts {
+  /** The subscriptions that the file names by address and channel, in whatever guild. */
+  existing: readonly Pick<Subscription, 'guildId' | 'address' | 'channelId'>[];
+  /** In how many of the guild's channels each address is watched. */
+  channels: ReadonlyMap<AddressText, number>;
+  /** The guild's names. */
+  book: readonly Label[];
+}
+
+/** Why nothing of a file is imported; null: all of it is. */
+export function importRefusal(
+  file: SubscriptionImport,
+  { existing, channels, book }: ImportFacts,
+  { subscriptions, channelsPerAddress = Number.POSITIVE_INFINITY, labels }: ImportLimits,
+): ImportRefusal | null {
+  const { added } = file;
+  const unnamed = labelRefusal(book, namesIn(file), labels);
+  if (isStale(file, existing) || unnamed?.status === 'label-taken') return 'stale';
+  const present = channels.values().reduce((sum, count) => sum + count, 0);
+  if (added.length > 0 && present + added.length > subscriptions) return 'full';
+  for (const [address, rows] of Map.groupBy(added, (row) => row.address))
+    if ((channels.get(address) ?? 0) + rows.length > channelsPerAddress) return 'crowded';
+  return unnamed && 'labels-full';
+}
+
+/** Whether a file adds a subscription twice or one that exists, or changes one that is not the guild's. */
+function isStale({ guildId, added, changed }: SubscriptionImport, existing: ImportFacts['existing']): boolean {
+  const owners = new Map(existing.map((one) => [placeOf(one), one.guildId]));
+  const places = new Set(added.map(placeOf));
+  return (
+    places.size < added.length ||
+    added.some((row) => owners.has(placeOf(row))) ||
+    changed.some((row) => owners.get(placeOf(row)) !== guildId)
+  );
+}
+
+/** The key of a subscription's address and channel: there is at most one with both. */
+export const placeOf = ({ address, channelId }: Pick<Subscription, 'address' | 'channelId'>): string =>
+  `${address} ${channelId}`;
+
+/** The names that a file gives to addresses (null: removes); no row removes a name that another one gives. */
+export function namesIn({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
+  const own = [...added, ...changed].flatMap(({ address, change: { label } }) =>
+    label === undefined ? [] : [[address, label] as const],
+  );
+  const all = [...own, ...labels.map(({ address, name }) => [address, name] as const)];
+  return new Map(all.toSorted(([, one], [, other]) => Number(one !== null) - Number(other !== null)));
+}
+
+/** The subscription that a row of a file adds. */
+export const importedSubscription = (
+  { guildId, userId, at }: SubscriptionImport,
+  { address, channelId, change: { filters, ...choices } }: ImportedSubscription,
+): NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>> => ({
+  guildId,
+  channelId,
+  address,
+  createdBy: userId,
+  createdAt: at,
+  ...choices,
+  filters: { ...DEFAULT_FILTERS, ...filters },
+});
