@@ -1,3 +1,6 @@
+import { DAY } from './clock.ts';
+import { OPERATOR_SCOPE } from './scope.ts';
+
 /** A delivery as it came. */
 export interface NewDelivery {
   scope: number;
@@ -25,6 +28,18 @@ export interface InboxUsage {
   /** Of the deliveries stored on the latest day with any (UTC, counted from 1970). */
   day: number;
   dayBytes: number;
+}
+
+/** What deliveries add to the stored bytes of each server's own project and day, in a fixed order. */
+export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number; day: number; bytes: number }[] {
+  const own = deliveries.filter(({ scope }) => scope !== OPERATOR_SCOPE);
+  const sums = new Map<string, { scope: number; day: number; bytes: number }>();
+  for (const { scope, receivedAt, body } of own) {
+    const day = Math.floor(receivedAt / DAY);
+    const bytes = (sums.get(`${scope} ${day}`)?.bytes ?? 0) + body.length;
+    sums.set(`${scope} ${day}`, { scope, day, bytes });
+  }
+  return [...sums.values()].toSorted((one, other) => one.scope - other.scope || one.day - other.day);
 }
 
 /** A delivery that waits for the router, with its bytes read as UTF-8. */

@@ -1,10 +1,10 @@
-import { DAY } from '../../domain/clock.ts';
 import {
   type DeliveryIdentity,
   type EndedResponse,
   type InboxRow,
   type InboxUsage,
   type NewDelivery,
+  storedBytes,
   takenInTurn,
 } from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
@@ -79,13 +79,9 @@ const toRow = ({ identity, body, ...row }: StoredRow): InboxRow => ({
   body: body.toString('utf8'),
 });
 
-/** Counts what servers' own projects stored today. Sorted, so that two processes lock the rows in the same order. */
+/** Counts what servers' own projects stored today. All processes lock the rows in the same order. */
 async function countUsage(sql: Statements, deliveries: readonly NewDelivery[]): Promise<void> {
-  const own = deliveries.filter(({ scope }) => scope !== OPERATOR_SCOPE);
-  const byScope = [...Map.groupBy(own, ({ scope }) => scope)].toSorted(([one], [other]) => one - other);
-  for (const [scope, stored] of byScope) {
-    const day = Math.floor(Math.max(...stored.map(({ receivedAt }) => receivedAt)) / DAY);
-    const bytes = stored.reduce((sum, { body }) => sum + body.length, 0);
+  for (const { scope, day, bytes } of storedBytes(deliveries)) {
     await sql.run(
       `INSERT INTO scope_usage (scope, day, bytes) VALUES ($1, $2, $3)
        ON CONFLICT (scope) DO UPDATE SET day = excluded.day,

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import { DAY } from '../../domain/clock.ts';
 import {
   type DeliveryIdentity,
   type EndedResponse,
   type InboxRow,
   type InboxUsage,
   type NewDelivery,
+  storedBytes,
   takenInTurn,
 } from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
@@ -45,17 +45,10 @@ export function inboxTable(db: Database) {
   );
 
   const append = db.transaction((rows: NewDelivery[]) => {
-    const stored = new Map<string, { scope: number; day: number; bytes: number }>();
-    const ids = rows.map(({ scope, receivedAt, body, identity }) => {
-      if (scope !== OPERATOR_SCOPE) {
-        const day = Math.floor(receivedAt / DAY);
-        const known = stored.get(`${scope} ${day}`);
-        stored.set(`${scope} ${day}`, { scope, day, bytes: (known?.bytes ?? 0) + body.length });
-      }
-      return Number(insert.run(scope, receivedAt, body, identity ? JSON.stringify(identity) : null).lastInsertRowid);
-    });
-    for (const { scope, day, bytes } of stored.values()) count.run(scope, day, bytes);
-    return ids;
+    for (const { scope, day, bytes } of storedBytes(rows)) count.run(scope, day, bytes);
+    return rows.map(({ scope, receivedAt, body, identity }) =>
+      Number(insert.run(scope, receivedAt, body, identity ? JSON.stringify(identity) : null).lastInsertRowid),
+    );
   });
 
   const answer = db.prepare<[number | null, number]>('UPDATE inbox SET answered_at = ? WHERE id = ?');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ADA, GUILD, NOW, quarantine, routed } from './given.ts';
 import type { OpenEmpty } from './index.ts';
@@ -74,9 +75,8 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await bodies(100, 100, 9)).toEqual(['c1', 'c2']);
     });
 
-    it('knows how much of the inbox and of a day each server’s own project uses', async () => {
+    it('knows how much waits in the inbox for each server’s own project, and how much it stored on the latest day', async () => {
       const store = await open();
-      const DAY = 86_400_000;
       const day = Math.floor(NOW / DAY);
       await append(store, ['operator'], 0);
       const [first] = await append(store, ['one', 'three'], 5);
@@ -86,6 +86,14 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.inbox.usage()).toMatchObject([{ scope: 5, waiting: 2, day: day + 1, dayBytes: 3 }]);
     });
 
+    it('counts the deliveries of one commit on the days on which they came', async () => {
+      const { inbox } = await open();
+      const midnight = Math.ceil(NOW / DAY) * DAY;
+      const delivery = (receivedAt: number, body: string) => ({ scope: 5, receivedAt, body: Buffer.from(body) });
+      await inbox.append([delivery(midnight, 'today'), delivery(midnight - 1, 'yesterday'), delivery(midnight, 'too')]);
+      expect(await inbox.usage()).toMatchObject([{ scope: 5, waiting: 3, day: midnight / DAY, dayBytes: 8 }]);
+    });
+
     it('loses a delivery only when it was routed', async () => {
       const store = await open();
       const [first] = await append(store, ['one', 'two']);
@@ -93,7 +101,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await waiting(store)).toEqual(['two']);
     });
 
-    it('counts what waits and knows since when', async () => {
+    it('counts the deliveries that wait and knows since when', async () => {
       const store = await open();
       await append(store, ['one', 'two']);
       expect(await store.metrics.backlog(NOW)).toMatchObject({ inbox: { waiting: 2, oldest: NOW } });
@@ -118,7 +126,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.metrics.backlog(NOW)).toMatchObject({ quarantine: { rows: 1, bytes: 5 } });
     });
 
-    it('measures its size by scope and names the guild whose project brought a delivery', async () => {
+    it('measures the quarantine’s size by scope and names the guild whose project brought a delivery', async () => {
       const store = await open();
       const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array() };
       const scope = await store.projects.save(project, 'token', ADA, NOW);
@@ -131,7 +139,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect((await store.quarantine.list()).map(({ guildId }) => guildId)).toEqual([null, null, GUILD]);
     });
 
-    it('puts one delivery back into the inbox, with the time at which it was answered', async () => {
+    it('puts one quarantined delivery back into the inbox, with the time at which it was answered', async () => {
       const store = await open();
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
@@ -141,7 +149,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 
-    it('discards one delivery for good', async () => {
+    it('discards one quarantined delivery for good', async () => {
       const store = await open();
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
@@ -151,7 +159,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
     });
 
-    it('replays or discards all deliveries and returns how many', async () => {
+    it('replays or discards all quarantined deliveries and returns how many', async () => {
       const store = await open();
       const many = Array.from({ length: 450 }, (_, n) => String(n));
       await quarantine(store, many);
