@@ -5,6 +5,8 @@ import type { Transfer } from './transfer.ts';
 
 /** Most alerts in one message, unless they belong to one transaction. */
 export const MAX_ALERTS = 10;
+/** Most alerts of one transaction in one message. */
+export const MOST_OF_ONE = 500;
 
 /** A message's channel and reference. */
 export interface MessageRef {

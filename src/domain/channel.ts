@@ -43,3 +43,23 @@ export type GuildShare = readonly [index: number, of: number];
 /** Whether a guild is in a share, by Discord's formula for shards. */
 export const isInShare = ([index, of]: GuildShare, guildId: string): boolean =>
   of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
+
+/** A guild about which something is stored; `removed`: it has removed the bot. */
+export interface KnownGuild {
+  guildId: string;
+  removed: boolean | 0 | 1;
+}
+
+/** Of a share's known guilds: those that the bot is not in, and those that it is in again although they removed it. */
+export function compareGuilds(
+  known: readonly KnownGuild[],
+  present: ReadonlySet<string>,
+  share: GuildShare,
+): { gone: string[]; back: string[] } {
+  const here = known.filter(({ guildId }) => isInShare(share, guildId));
+  const idsOf = (guilds: readonly KnownGuild[]) => guilds.map(({ guildId }) => guildId);
+  return {
+    gone: idsOf(here.filter(({ guildId }) => !present.has(guildId))),
+    back: idsOf(here.filter(({ guildId, removed }) => removed && present.has(guildId))),
+  };
+}

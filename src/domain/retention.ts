@@ -4,6 +4,9 @@ export type RetentionCursor =
   | { at: 'batches'; frozenAt: number; id: number }
   | { at: 'knowledge' };
 
+/** Where the deletion of old data begins. */
+export const RETENTION_START = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const satisfies RetentionCursor;
+
 /** How far deletion of unmatched transfers has come. */
 export interface UnmatchedCursor {
   scope: number;

@@ -34,7 +34,7 @@ export interface SubscriptionStats extends ActivityStats {
  * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
  * while deliveries wait to be stored. Every guild may watch the same address.
  */
-export const MOST_REACHED = 5_000;
+const MOST_REACHED = 5_000;
 
 /** Everything that routing some deliveries changes, in one commit. */
 export interface RoutingResult {
@@ -61,6 +61,33 @@ export interface RoutingQuery extends ObservedTransfer {
   scope: number;
   /** When it came. */
   at: number;
+}
+
+/** The addresses of a transfer that somebody may watch. */
+export const addressesOf = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
+  [...new Set([from, to, token])].filter((address) => address !== null);
+
+/**
+ * The first query of each transfer that is new and that somebody watches, until they concern too many subscriptions.
+ * `answered`: how many queries that covers. `reachOf`: how many subscriptions a query's transfer concerns.
+ */
+export function watchedQueries(
+  queries: readonly RoutingQuery[],
+  isKnown: (transferKey: string) => boolean,
+  reachOf: (query: RoutingQuery) => number,
+): { watched: RoutingQuery[]; answered: number } {
+  const watched: RoutingQuery[] = [];
+  const met = new Set<string>();
+  let reached = 0;
+  for (const [index, query] of queries.entries()) {
+    if (isKnown(query.transferKey) || met.has(query.transferKey)) continue;
+    const reach = reachOf(query);
+    reached += reach;
+    if (reached > MOST_REACHED && index > 0) return { watched, answered: index };
+    met.add(query.transferKey);
+    if (reach > 0) watched.push(query);
+  }
+  return { watched, answered: queries.length };
 }
 
 /** A new transfer, with the subscriptions to its addresses in its scope. */

@@ -1,5 +1,12 @@
 import type { Notice } from '../../domain/batch.ts';
-import { type ChannelHead, type ChannelState, GONE, type GuildShare, isInShare } from '../../domain/channel.ts';
+import {
+  type ChannelHead,
+  type ChannelState,
+  compareGuilds,
+  GONE,
+  type GuildShare,
+  type KnownGuild,
+} from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { placeForNotices, withdrawNotices, writeNotice } from './notices.ts';
@@ -42,13 +49,11 @@ export function channelStates(db: Connection) {
 
     syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
       db.write(async (sql) => {
-        const known = await sql.all<{ guildId: string; removed: boolean }>(
+        const known = await sql.all<KnownGuild>(
           `SELECT guild_id AS "guildId", EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
            FROM (${TRACES.map((table) => `SELECT guild_id FROM ${table}`).join(' UNION ')}) traces ORDER BY guild_id`,
         );
-        const here = known.filter(({ guildId }) => isInShare(share, guildId));
-        const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
-        const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
+        const { gone, back } = compareGuilds(known, present, share);
         // Discord's responses will show the state of their channels.
         await noteRemovals(sql, gone, now);
         await guildsReturned(sql, back);

@@ -1,5 +1,5 @@
 import type { Alert } from '../../domain/alert.ts';
-import type { ClaimOptions, DueAlerts } from '../../domain/batch.ts';
+import { type ClaimOptions, type DueAlerts, MOST_OF_ONE } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
@@ -10,7 +10,7 @@ import {
   nextDueAt,
 } from '../../domain/burst.ts';
 import type { Hold } from '../../domain/schedule.ts';
-import { byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
+import { byTransaction, type DueGroup } from '../sql/alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';
 

@@ -1,21 +1,10 @@
 import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
+import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 
 /** How many rows one step scans, or finds by an index and deletes. */
 const SCANNED = 10_000;
 const DELETED = 500;
-
-/** Small tables that cause new alerts: erased first, and at once. */
-const BY_GUILD = [
-  'subscriptions',
-  'labels',
-  'token_mutes',
-  'webhook_names',
-  'guilds',
-  'confirmations',
-  'guild_removals',
-];
-const BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', 'receiver_tokens'];
 
 /** What was there when the erasure began: the project's scope (null: none), and each table's last row. */
 interface Bounds {
@@ -106,8 +95,8 @@ async function begin(sql: Statements, guildId: string): Promise<void> {
      RETURNING scope`,
     guildId,
   );
-  for (const table of BY_GUILD) await sql.run(`DELETE FROM ${table} WHERE guild_id = $1`, guildId);
-  for (const table of BY_SCOPE) await sql.run(`DELETE FROM ${table} WHERE scope = $1`, row!.scope);
+  for (const table of ERASED_BY_GUILD) await sql.run(`DELETE FROM ${table} WHERE guild_id = $1`, guildId);
+  for (const table of ERASED_BY_SCOPE) await sql.run(`DELETE FROM ${table} WHERE scope = $1`, row!.scope);
   await sql.run('DELETE FROM projects WHERE id = $1', row!.scope);
 }
 

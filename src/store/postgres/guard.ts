@@ -1,4 +1,3 @@
-import type { AddressText } from '../../domain/address.ts';
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
@@ -7,46 +6,33 @@ import {
   MOST_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
+import { namedOnce, type Party, rangeOf, soughtKnowledge } from '../../domain/knowledge.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
-import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
+import { META_KEYS } from '../sql/rows.ts';
 import { asJson, type Statements } from './connection.ts';
-
-type Observed = ObservedTransfer & { watchers: readonly Watcher[] };
-
-/** A party of a transfer, for a guild that watches another one. */
-interface Party {
-  guildId: string;
-  address: AddressText;
-  ends: string;
-  start: string;
-}
 
 /** Returns what is known about the tokens and parties of watched transfers. */
 export async function readKnowledge(
   sql: Statements,
-  observed: readonly Observed[],
+  observed: readonly (ObservedTransfer & { watchers: readonly Watcher[] })[],
   now: number,
 ): Promise<TokenKnowledge> {
-  const parties = partiesOf(observed);
-  const tokens = observed.flatMap(({ transfer }) => transfer.token ?? []);
-  const symbols = observed.flatMap(({ transfer: { token, tokenSymbol } }) =>
-    token && tokenSymbol ? skeleton(tokenSymbol) : [],
-  );
-  const native = await sql.get<{ value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  const { tokens, skeletons, parties, alike } = soughtKnowledge(observed);
+  const native = await sql.get<{ value: string }>('SELECT value FROM meta WHERE key = $1', META_KEYS.nativeSymbol);
   return {
     catalog: await sql.all<CatalogEntry>(
       'SELECT token, cataloged, symbol, name, checked_at AS "checkedAt" FROM catalog WHERE token = ANY($1::text[])',
-      [...new Set(tokens)],
+      tokens,
     ),
     genuine: await sql.all<TokenKnowledge['genuine'][number]>(
       `SELECT s.skeleton, c.token FROM unnest($1::text[]) AS s (skeleton)
          CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT ${MOST_ALIKE}) AS c`,
-      [...new Set(symbols)],
+      skeletons,
     ),
     nativeSymbol: native?.value ?? null,
-    named: await namedLike(sql, parties),
+    named: await namedLike(sql, alike),
     counterparties: await sql.all<TokenKnowledge['counterparties'][number]>(
       `SELECT c.* FROM json_to_recordset($1::json) AS p ("guildId" text, address text, ends text)
          CROSS JOIN LATERAL (
@@ -59,37 +45,18 @@ export async function readKnowledge(
   };
 }
 
-function partiesOf(observed: readonly Observed[]): Party[] {
-  const found = observed.flatMap(({ transfer, watchers }) =>
-    watchers.flatMap((watcher) =>
-      otherSides(watcher, transfer).flatMap((party): Party[] => {
-        if (!party) return [];
-        const { guildId, address } = watcher;
-        return [{ guildId, address, ends: endsOf(party), start: party.slice(0, 6) }];
-      }),
-    ),
-  );
-  return [...new Map(found.map((party) => [`${party.guildId} ${party.address} ${party.ends}`, party])).values()];
-}
-
 /** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
-async function namedLike(sql: Statements, parties: readonly Party[]): Promise<TokenKnowledge['named']> {
-  const alike = [...new Map(parties.map((party) => [`${party.guildId} ${party.ends}`, party])).values()];
-  const within = `guild_id = p."guildId" AND address BETWEEN p.start AND p.start || 'g' AND right(address, 4) = p.last`;
+async function namedLike(sql: Statements, alike: readonly Party[]): Promise<TokenKnowledge['named']> {
+  const within = `guild_id = p."guildId" AND address BETWEEN p."from" AND p."to" AND right(address, 4) = p.last`;
   const found = await sql.all<TokenKnowledge['named'][number]>(
-    `SELECT p."guildId", n.* FROM json_to_recordset($1::json) AS p ("guildId" text, start text COLLATE "C", last text)
+    `SELECT p."guildId", n.* FROM json_to_recordset($1::json)
+         AS p ("guildId" text, "from" text COLLATE "C", "to" text COLLATE "C", last text)
        CROSS JOIN LATERAL (
          (SELECT address, name AS label FROM labels WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})
          UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})) AS n`,
-    asJson(alike.map(({ guildId, start, ends }) => ({ guildId, start, last: ends.slice(4) }))),
+    asJson(alike.map((party) => ({ guildId: party.guildId, ...rangeOf(party) }))),
   );
-  // A label comes before the same address's subscription.
-  const named = new Map<string, TokenKnowledge['named'][number]>();
-  for (const row of found.toSorted((one, other) => Number(one.label === null) - Number(other.label === null))) {
-    const key = row.guildId + row.address;
-    if (!named.has(key)) named.set(key, row);
-  }
-  return [...named.values()];
+  return namedOnce(found);
 }
 
 /** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */
@@ -115,7 +82,8 @@ export async function keepLearned(sql: Statements, { catalog, counterparties, na
   if (counterparties.length > 0) await putCounterparties(sql, counterparties);
   if (nativeSymbol !== null) {
     await sql.run(
-      `INSERT INTO meta (key, value) VALUES ('native-symbol', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+      META_KEYS.nativeSymbol,
       nativeSymbol,
     );
   }

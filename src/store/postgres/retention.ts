@@ -1,10 +1,8 @@
-import type { RetentionCursor, UnmatchedCursor } from '../../domain/retention.ts';
+import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import type { Connection, Statements } from './connection.ts';
 import { IDS_OF_A_DAY, nextDay, PARTITIONED } from './days.ts';
 import { pruneKnowledge } from './guard.ts';
-
-const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
 /** Most rows in one step. */
 const MOST = 1_000;
@@ -21,7 +19,7 @@ export function retentionTable(db: Connection) {
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
     forget: (before: number, from: RetentionCursor | null) =>
-      db.writeUnsynced((sql) => forgetSome(sql, before, from ?? FIRST)),
+      db.writeUnsynced((sql) => forgetSome(sql, before, from ?? RETENTION_START)),
 
     forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null) =>
       db.writeUnsynced(async (sql) => {
@@ -89,10 +87,10 @@ async function forgetTransfers(sql: Statements, before: number, from: TransferCu
     const last = rows.at(-1);
     if (rows.length === MOST && last) return { ...from, seenAt: last.time, id: last.id };
     const scope = await nextScope(sql, from.scope, IDS_OF_A_DAY);
-    if (scope !== null) return { ...FIRST, scope };
+    if (scope !== null) return { ...RETENTION_START, scope };
   }
   const next = await nextDay(sql, day, before);
-  return next === null ? null : { ...FIRST, id: next * IDS_OF_A_DAY };
+  return next === null ? null : { ...RETENTION_START, id: next * IDS_OF_A_DAY };
 }
 
 /** Forgets some of a day; returns from which id on to continue, null when the day is done. */

@@ -1,5 +1,6 @@
 import type { SeenTransfer } from '../../domain/identity.ts';
 import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
+import { toDeliveryRow } from '../sql/transfer-rows.ts';
 import { asJson, type Statements } from './connection.ts';
 import { addDays, firstIdOf, newId } from './days.ts';
 import { requestChanges } from './edits.ts';
@@ -74,11 +75,7 @@ function toRow({ transfer, ...seen }: SeenTransfer) {
 
 async function putDeliveries(sql: Statements, deliveries: readonly (StoredDelivery & { transferId: number })[]) {
   if (deliveries.length === 0) return;
-  const rows = deliveries.map(({ minute, names, ...row }) => ({
-    ...row,
-    minute: minute && JSON.stringify(minute),
-    names: names.length > 0 ? JSON.stringify(names) : null,
-  }));
+  const rows = deliveries.map(({ transferId, ...delivery }) => ({ transferId, ...toDeliveryRow(delivery) }));
   await sql.run(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
        direction, last_at, minute, names)

@@ -1,18 +1,19 @@
 import {
-  MOST_REACHED,
+  addressesOf,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
   type StoredDelivery,
   type WatchedTransfer,
+  watchedQueries,
 } from '../../domain/routing.ts';
 import { mayHold } from '../../domain/schedule.ts';
+import { type DeliveryRow, type TransferRow, toSeenTransfer, toStoredDelivery } from '../sql/transfer-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';
 import { storeRouted } from './routed.ts';
 import { countWatchers, placeOf, watchersOf } from './watchers.ts';
 
-type SeenTransfers = RoutingContext['transfers'];
 type Watched = WatchedTransfer & RoutingQuery;
 
 /** What was seen, and the step from the inbox to the outbox. */
@@ -62,28 +63,23 @@ async function readContext(sql: Statements, queries: RoutingQuery[], now: number
   };
 }
 
-async function seenTransfers(sql: Statements, queries: readonly RoutingQuery[]): Promise<SeenTransfers> {
-  const rows = await sql.all<Omit<SeenTransfers[number], 'transfer'> & { data: string }>(
+async function seenTransfers(sql: Statements, queries: readonly RoutingQuery[]) {
+  const rows = await sql.all<TransferRow>(
     `SELECT t.id, encode(k.key, 'hex') AS key, scope, seen_at AS "seenAt", count, bodies, reorganized, data
      FROM transfer_keys k JOIN transfers t ON t.id = k.transfer_id
      WHERE k.key = ANY(ARRAY(SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked))`,
     queries.map(({ transferKey }) => transferKey),
   );
-  return rows.map(({ data, ...row }) => ({
-    ...row,
-    transfer: JSON.parse(data) as SeenTransfers[number]['transfer'],
-  }));
+  return rows.map(toSeenTransfer);
 }
 
 async function seenDeliveries(
   sql: Statements,
-  transfers: SeenTransfers,
+  transfers: readonly { id: number }[],
   queries: readonly RoutingQuery[],
 ): Promise<StoredDelivery[]> {
   if (transfers.length === 0) return [];
-  const rows = await sql.all<
-    Omit<StoredDelivery, 'minute' | 'names'> & { minute: string | null; names: string | null }
-  >(
+  const rows = await sql.all<DeliveryRow>(
     `SELECT encode(d.key, 'hex') AS key, encode(t.key, 'hex') AS "transferKey", d.count, owed,
        answered_at AS "answeredAt", received, d.seen_at AS "seenAt", project_id AS "projectId",
        address_type AS "addressType", direction, last_at AS "lastAt", minute, names
@@ -92,48 +88,22 @@ async function seenDeliveries(
     transfers.map(({ id }) => id),
     queries.map(({ deliveryKey }) => deliveryKey),
   );
-  return rows.map(({ minute, names, ...row }) => ({
-    ...row,
-    minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
-    names: names === null ? [] : (JSON.parse(names) as string[]),
-  }));
+  return rows.map(toStoredDelivery);
 }
 
-/**
- * New transfers that somebody watches, until they concern too many subscriptions; `answered`: how many queries that
- * covers.
- */
+/** New transfers that somebody watches; see `watchedQueries`. */
 async function newTransfers(
   sql: Statements,
   queries: readonly RoutingQuery[],
   known: ReadonlySet<string>,
 ): Promise<{ watched: Watched[]; answered: number }> {
-  const fresh = firstOfEach(queries).filter(({ query }) => !known.has(query.transferKey));
-  const counts = await countWatchers(sql, [...new Set(fresh.flatMap(({ query }) => addressesOf(query)))]);
-  let reached = 0;
-  let answered = queries.length;
-  const covered: RoutingQuery[] = [];
-  for (const { query, index } of fresh) {
-    const around = addressesOf(query).map((address) => counts.get(placeOf(address, query.scope)) ?? 0);
-    const here = around.reduce((sum, count) => sum + count, 0);
-    reached += here;
-    if (reached > MOST_REACHED && index > 0) {
-      answered = index;
-      break;
-    }
-    if (here > 0) covered.push(query);
-  }
-  return { watched: await withWatchers(sql, covered), answered };
+  const fresh = queries.filter(({ transferKey }) => !known.has(transferKey));
+  const counts = await countWatchers(sql, [...new Set(fresh.flatMap(addressesOf))]);
+  const reachOf = (query: RoutingQuery) =>
+    addressesOf(query).reduce((sum, address) => sum + (counts.get(placeOf(address, query.scope)) ?? 0), 0);
+  const { watched, answered } = watchedQueries(queries, (key) => known.has(key), reachOf);
+  return { watched: await withWatchers(sql, watched), answered };
 }
-
-/** The first query of each transfer, with its place. */
-const firstOfEach = (queries: readonly RoutingQuery[]) =>
-  [
-    ...new Map(queries.map((query, index) => [query.transferKey, { query, index }] as const).toReversed()).values(),
-  ].toSorted((one, other) => one.index - other.index);
-
-const addressesOf = ({ transfer: { from, to, token } }: RoutingQuery) =>
-  [...new Set([from, to, token])].filter((address) => address !== null);
 
 async function withWatchers(sql: Statements, queries: readonly RoutingQuery[]): Promise<Watched[]> {
   if (queries.length === 0) return [];

@@ -1,13 +1,7 @@
 import type { Pause } from '../../domain/work-time.ts';
+import { META_KEYS as KEYS } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { IDS_OF_A_DAY } from './days.ts';
-
-const KEYS = {
-  worked: 'worked-until',
-  pauses: 'pauses',
-  forgotten: 'forgotten-before',
-  identified: 'identified-at',
-} as const;
 
 /** When the bot worked, and how far it forgot, as single values. */
 export function workTimeTable(db: Connection) {
@@ -15,16 +9,14 @@ export function workTimeTable(db: Connection) {
     workTime: {
       read: () =>
         db.read(async (sql) => {
-          const worked = await numberAt(sql, KEYS.worked);
           const newest = await sql.get<{ at: number | null }>(
             `SELECT max(at) AS at FROM (
-               (SELECT received_at AS at FROM inbox ORDER BY id DESC LIMIT 1)
+               (SELECT value::bigint AS at FROM meta WHERE key = '${KEYS.worked}')
+               UNION ALL (SELECT received_at FROM inbox ORDER BY id DESC LIMIT 1)
                UNION ALL (SELECT seen_at FROM transfers ORDER BY id DESC LIMIT 1)
                UNION ALL (SELECT frozen_at FROM batches ORDER BY id DESC LIMIT 1)) AS latest`,
           );
-          const times = [worked, newest!.at].filter((time) => time !== null);
-          const latest = times.length === 0 ? null : Math.max(...times);
-          return { latest, pauses: JSON.parse((await valueAt(sql, KEYS.pauses)) ?? '[]') as Pause[] };
+          return { latest: newest!.at, pauses: JSON.parse((await valueAt(sql, KEYS.pauses)) ?? '[]') as Pause[] };
         }),
       record: (now: number, pauses: readonly Pause[]) =>
         db.writeUnsynced(async (sql) => {

@@ -91,9 +91,6 @@ export interface DueGroup {
   oldest: number;
 }
 
-/** Most alerts of one transaction in one message. */
-export const MOST_OF_ONE = 500;
-
 /** Keeps the order, but moves the alerts of each transaction behind its first one. */
 export function byTransaction(alerts: Alert[]): Alert[] {
   return [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flat();

@@ -1,4 +1,4 @@
-/** What moves from one engine to another, and how each engine's side of it looks. */
+/** What moves from one engine to another, and what each engine does for it. */
 
 /** Every table that moves, with its key. Tables that others refer to come first. */
 export const COPIED_TABLES = {
@@ -44,15 +44,15 @@ export const AT_ONCE = 500;
 
 /** A stopped installation's database, locked; everything happens in one transaction. */
 export interface CopySide extends AsyncDisposable {
-  /** How messages call it, without a password. */
+  /** Its name in messages, without a password. */
   name: string;
   /** A table's columns, without those that this engine computes or needs for itself, sorted. */
   columns(table: CopiedTable): Promise<string[]>;
   count(table: CopiedTable): Promise<number>;
-  /** All rows in the order of the key, some at a time. */
+  /** All rows in the order of the key, {@link AT_ONCE} at a time. */
   rows(table: CopiedTable, columns: readonly string[]): AsyncIterable<Value[][]>;
   insert(table: CopiedTable, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
-  /** The highest id that was ever given in each table with ids that are not given twice. */
+  /** The highest id ever assigned in each table that assigns no id twice. */
   lastIds(): Promise<Map<CopiedTable, number>>;
   setLastIds(ids: ReadonlyMap<CopiedTable, number>): Promise<void>;
   /** Without it, disposing undoes everything. */

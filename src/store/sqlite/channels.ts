@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
-import { type ChannelHead, type ChannelState, GONE, type GuildShare, isInShare } from '../../domain/channel.ts';
+import {
+  type ChannelHead,
+  type ChannelState,
+  compareGuilds,
+  GONE,
+  type GuildShare,
+  type KnownGuild,
+} from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import { noticeWriter } from './notices.ts';
 
@@ -39,7 +46,7 @@ export function channelStates(db: Database) {
   );
   const forgetRemoval = db.prepare<[string]>('DELETE FROM guild_removals WHERE guild_id = ?');
   const postpone = db.prepare<[number, string]>('UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?');
-  const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
+  const known = db.prepare<[], KnownGuild>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
      FROM (${TRACES.map(guildsOf).join(' UNION ')}) traces`,
   );
@@ -61,9 +68,7 @@ export function channelStates(db: Database) {
     reopenGuild.run(guildId);
   });
   const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
-    const here = known.all().filter(({ guildId }) => isInShare(share, guildId));
-    const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
-    const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
+    const { gone, back } = compareGuilds(known.all(), present, share);
     // Discord's responses will show the state of their channels.
     for (const guildId of gone) noteRemoval.run(guildId, now);
     for (const guildId of back) returned(guildId);

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
-import type { DueAlerts } from '../../domain/batch.ts';
+import { type DueAlerts, MOST_OF_ONE } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
@@ -11,7 +11,7 @@ import {
   nextDueAt,
 } from '../../domain/burst.ts';
 import type { Hold } from '../../domain/schedule.ts';
-import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup, MOST_OF_ONE } from '../sql/alert-rows.ts';
+import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup } from '../sql/alert-rows.ts';
 import { alertReader } from './alerts.ts';
 
 /** Finds the due alerts of a channel. */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
+import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
 import { forgetting } from './database.ts';
 
 /** A step blocks other writes only slightly longer than this. */
@@ -8,21 +9,10 @@ const STEP_MS = 4;
 const SCANNED = 200;
 const DELETED = 50;
 
-/** Small tables that cause new alerts: erased first, and at once. */
 const FIRST = [
-  'DELETE FROM subscriptions WHERE guild_id = @guildId',
-  'DELETE FROM labels WHERE guild_id = @guildId',
-  'DELETE FROM token_mutes WHERE guild_id = @guildId',
-  'DELETE FROM webhook_names WHERE guild_id = @guildId',
-  'DELETE FROM guilds WHERE guild_id = @guildId',
-  'DELETE FROM confirmations WHERE guild_id = @guildId',
-  'DELETE FROM heads WHERE scope = @scope',
-  'DELETE FROM quarantine WHERE scope = @scope',
-  'DELETE FROM inbox WHERE scope = @scope',
-  'DELETE FROM scope_usage WHERE scope = @scope',
-  'DELETE FROM receiver_tokens WHERE scope = @scope',
+  ...ERASED_BY_GUILD.map((table) => `DELETE FROM ${table} WHERE guild_id = @guildId`),
+  ...ERASED_BY_SCOPE.map((table) => `DELETE FROM ${table} WHERE scope = @scope`),
   'DELETE FROM projects WHERE id = @scope',
-  'DELETE FROM guild_removals WHERE guild_id = @guildId',
 ];
 
 /** What was there when the erasure began: the project's scope (null: none), and each table's last row. */

@@ -8,10 +8,11 @@ import {
   MOST_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
+import { namedOnce, rangeOf, soughtKnowledge } from '../../domain/knowledge.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
-import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
+import { META_KEYS } from '../sql/rows.ts';
 
 interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
   cataloged: 0 | 1 | null;
@@ -29,10 +30,10 @@ function knowledgeReader(db: Database) {
   const genuine = db.prepare<[string], { token: AddressText }>(
     `SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT ${MOST_ALIKE}`,
   );
-  const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  const native = db.prepare<[], { value: string }>(`SELECT value FROM meta WHERE key = '${META_KEYS.nativeSymbol}'`);
   /** Addresses of a guild that begin and end with the same digits. A range uses the index, then the end is compared. */
   const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
-  const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
+  const labeled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
     `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT ${MOST_NAMED_ALIKE}`,
   );
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: null }>(
@@ -52,42 +53,23 @@ function knowledgeReader(db: Database) {
 
   return {
     /** Returns what is known about the tokens and parties of watched transfers. */
-    read(sightings: (ObservedTransfer & { watchers: Watcher[] })[], now: number): TokenKnowledge {
-      const tokens = new Set<AddressText>();
-      const symbols = new Set<string>();
-      const named = new Map<string, TokenKnowledge['named'][number]>();
-      const counterparties = new Map<string, TokenKnowledge['counterparties']>();
-      const asked = new Set<string>();
-      for (const { transfer, watchers } of sightings) {
-        if (transfer.token) tokens.add(transfer.token);
-        if (transfer.token && transfer.tokenSymbol) symbols.add(skeleton(transfer.tokenSymbol));
-        for (const subscription of watchers) {
-          const { guildId, address } = subscription;
-          for (const party of otherSides(subscription, transfer)) {
-            if (!party) continue;
-            const ends = endsOf(party);
-            const key = `${guildId} ${address} ${ends}`;
-            if (!counterparties.has(key))
-              counterparties.set(key, dealt.all(guildId, address, ends, now - COUNTERPARTY_MS));
-            if (asked.has(guildId + ends)) continue;
-            asked.add(guildId + ends);
-            const start = party.slice(0, 6);
-            const range = [guildId, start, `${start}g`, ends.slice(4)] as const;
-            for (const row of [...labelled.all(...range), ...watched.all(...range)]) {
-              const key = guildId + row.address;
-              if (!named.has(key)) named.set(key, { guildId, ...row });
-            }
-          }
-        }
-      }
+    read(observed: readonly (ObservedTransfer & { watchers: Watcher[] })[], now: number): TokenKnowledge {
+      const { tokens, skeletons, parties, alike } = soughtKnowledge(observed);
+      const named = alike.flatMap((party) => {
+        const { from, to, last } = rangeOf(party);
+        const range = [party.guildId, from, to, last] as const;
+        return [...labeled.all(...range), ...watched.all(...range)].map((row) => ({ guildId: party.guildId, ...row }));
+      });
       return {
-        catalog: [...tokens]
+        catalog: tokens
           .flatMap((token) => entry.get(token) ?? [])
           .map((row) => ({ ...row, cataloged: row.cataloged === null ? null : row.cataloged === 1 })),
-        genuine: [...symbols].flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
+        genuine: skeletons.flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
         nativeSymbol: native.get()?.value ?? null,
-        named: [...named.values()],
-        counterparties: [...counterparties.values()].flat(),
+        named: namedOnce(named),
+        counterparties: parties.flatMap(({ guildId, address, ends }) =>
+          dealt.all(guildId, address, ends, now - COUNTERPARTY_MS),
+        ),
       };
     },
 
@@ -110,7 +92,9 @@ function knowledgeWriter(db: Database) {
      ON CONFLICT (token) DO UPDATE SET cataloged = @cataloged, symbol = @symbol, name = @name, skeleton = @skeleton,
        checked_at = @checkedAt`,
   );
-  const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
+  const putNative = db.prepare<[string]>(
+    `INSERT OR REPLACE INTO meta (key, value) VALUES ('${META_KEYS.nativeSymbol}', ?)`,
+  );
   const putCounterparty = db.prepare<[string, string, string, string, number]>(
     `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${COUNTERPARTY_REFRESH_MS}`,

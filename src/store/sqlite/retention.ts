@@ -1,15 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import type { RetentionCursor, UnmatchedCursor } from '../../domain/retention.ts';
+import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import { forgetting } from './database.ts';
 import { guardTables } from './guard.ts';
-
-const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
 /** Most rows in one step. */
 const MOST = 200;
+/** The same where a step does not look at the time. */
 const FEW = 20;
 
 /** Deletes old data in steps, between which others can write; `elapsed` returns milliseconds. */
@@ -70,7 +69,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
         });
         if (last) return { ...from, seenAt: last.time, id: last.id };
         const scope = nextScope.get(from.scope) ?? null;
-        return scope === null ? { at: 'batches', frozenAt: 0, id: 0 } : { ...FIRST, scope };
+        return scope === null ? { at: 'batches', frozenAt: 0, id: 0 } : { ...RETENTION_START, scope };
       }
       case 'batches': {
         const last = each(batches.all({ ...from, before }), (id) => dropBatch.run({ id }));
@@ -84,7 +83,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
     forget: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
-      forgetting(db, () => step.immediate(before, from ?? FIRST)),
+      forgetting(db, () => step.immediate(before, from ?? RETENTION_START)),
     forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
       forgetting(db, () => unmatchedStep.immediate(since, before, from)),
   };

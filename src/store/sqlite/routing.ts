@@ -1,32 +1,27 @@
 import type { Database } from 'better-sqlite3';
 import type { SeenTransfer } from '../../domain/identity.ts';
 import {
-  MOST_REACHED,
+  addressesOf,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
-  type StoredDelivery,
   type SubscriptionStats,
   type WatchedTransfer,
+  watchedQueries,
 } from '../../domain/routing.ts';
 import { type Hold, mayHold } from '../../domain/schedule.ts';
+import {
+  type DeliveryRow,
+  type TransferRow,
+  toDeliveryRow,
+  toSeenTransfer,
+  toStoredDelivery,
+} from '../sql/transfer-rows.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import { guardTables } from './guard.ts';
 import { scopeLookUp } from './projects.ts';
 import { watcherLookUp } from './subscriptions.ts';
-
-interface TransferRow extends Omit<SeenTransfer, 'reorganized' | 'transfer'> {
-  id: number;
-  reorganized: 0 | 1;
-  data: string;
-}
-
-interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
-  owed: 0 | 1;
-  minute: string | null;
-  names: string | null;
-}
 
 /** What was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Database) {
@@ -67,36 +62,27 @@ function reader(db: Database, guard: Guard) {
   const projectOf = db.prepare<[number], RoutingContext['projects'][number]>(
     'SELECT id AS scope, project_id AS projectId FROM projects WHERE id = ?',
   );
-
   const statsOf = db.prepare<[number], SubscriptionStats>(
     `SELECT subscription_id AS subscription, events, last_event_at AS lastEventAt, gap_ms AS gapMs FROM activity_stats
      WHERE subscription_id = ?`,
   );
 
-  /**
-   * New transfers that somebody watches, until they concern too many subscriptions; `answered`: how many queries that
-   * covers.
-   */
+  /** New transfers that somebody watches; see `watchedQueries`. */
   function newTransfers(queries: RoutingQuery[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
     const scopeOf = memo(lookUpScope);
     const passedAt = guard.passedAt();
-    const found: (WatchedTransfer & RoutingQuery)[] = [];
-    const met = new Set<string>();
-    let reached = 0;
-    for (const [index, query] of queries.entries()) {
-      const { transferKey } = query;
-      if (isKnown(transferKey) || met.has(transferKey)) continue;
-      const { from, to, token, blockNumber } = query.transfer;
-      const around = [...new Set([from, to, token])].flatMap((address) => (address === null ? [] : byAddress(address)));
-      const watchers = around.filter(({ guildId }) => scopeOf(guildId) === query.scope);
-      reached += watchers.length;
-      if (reached > MOST_REACHED && index > 0) return { found, answered: index };
-      met.add(transferKey);
-      if (watchers.length > 0)
-        found.push({ ...query, watchers, passedAt: passedAt(query.scope, blockNumber, query.at) });
-    }
-    return { found, answered: queries.length };
+    const around = memo((query: RoutingQuery) =>
+      addressesOf(query)
+        .flatMap((address) => byAddress(address))
+        .filter(({ guildId }) => scopeOf(guildId) === query.scope),
+    );
+    const { watched, answered } = watchedQueries(queries, isKnown, (query) => around(query).length);
+    const found = watched.map((query): WatchedTransfer & RoutingQuery => {
+      const { scope, transfer, at } = query;
+      return { ...query, watchers: around(query), passedAt: passedAt(scope, transfer.blockNumber, at) };
+    });
+    return { found, answered };
   }
 
   return (queries: RoutingQuery[], now: number): RoutingContext => {
@@ -114,17 +100,8 @@ function reader(db: Database, guard: Guard) {
     const waiting = watchers.filter(mayHold);
     return {
       answered,
-      transfers: rows.map(({ data, reorganized, ...row }) => ({
-        ...row,
-        reorganized: reorganized === 1,
-        transfer: JSON.parse(data) as SeenTransfer['transfer'],
-      })),
-      deliveries: deliveries.map(({ minute, names, ...row }) => ({
-        ...row,
-        owed: row.owed === 1,
-        minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
-        names: names === null ? [] : (JSON.parse(names) as string[]),
-      })),
+      transfers: rows.map(toSeenTransfer),
+      deliveries: deliveries.map(toStoredDelivery),
       watched: fresh.map(({ transferKey, watchers, passedAt }) => ({ transferKey, watchers, passedAt })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
       timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
@@ -191,28 +168,11 @@ function writer(db: Database, { keep }: Guard) {
     const { now, done, quarantined } = routed;
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
-    for (const {
-      transferKey,
-      key,
-      count,
-      owed,
-      answeredAt,
-      received,
-      seenAt,
-      minute,
-      names,
-      ...watched
-    } of routed.deliveries) {
+    for (const delivery of routed.deliveries.map(toDeliveryRow)) {
+      const { transferKey, key, count, owed, answeredAt, received, seenAt } = delivery;
       const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
-      putDelivery.run(
-        ...seen,
-        watched.projectId,
-        watched.addressType,
-        watched.direction,
-        watched.lastAt,
-        minute && JSON.stringify(minute),
-        names.length > 0 ? JSON.stringify(names) : null,
-      );
+      const { projectId, addressType, direction, lastAt, minute, names } = delivery;
+      putDelivery.run(...seen, projectId, addressType, direction, lastAt, minute, names);
     }
     for (const { transferKey, inboxId, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);

@@ -1,22 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import type { Pause } from '../../domain/work-time.ts';
+import { META_KEYS as KEYS } from '../sql/rows.ts';
 import { unsynced } from './database.ts';
-
-const KEYS = {
-  worked: 'worked-until',
-  pauses: 'pauses',
-  forgotten: 'forgotten-before',
-  identified: 'identified-at',
-} as const;
 
 /** When the bot worked, and how far it forgot, as single values. */
 export function workTimeTable(db: Database) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
-  // Only the newest rows by index; no table scan.
+  // Of each table, only the newest row is read.
   const newest = db.prepare<[], { at: number | null }>(
     `SELECT max(at) AS at FROM (
-         SELECT * FROM (SELECT received_at AS at FROM inbox ORDER BY id DESC LIMIT 1)
+         SELECT CAST(value AS INTEGER) AS at FROM meta WHERE key = '${KEYS.worked}'
+         UNION ALL SELECT * FROM (SELECT received_at FROM inbox ORDER BY id DESC LIMIT 1)
          UNION ALL SELECT * FROM (SELECT seen_at FROM transfers ORDER BY id DESC LIMIT 1)
          UNION ALL SELECT * FROM (SELECT frozen_at FROM batches ORDER BY id DESC LIMIT 1))`,
   );
@@ -39,11 +34,10 @@ export function workTimeTable(db: Database) {
   };
   return {
     workTime: {
-      read() {
-        const times = [numberAt(KEYS.worked), newest.get()!.at].filter((time) => time !== null);
-        const latest = times.length === 0 ? null : Math.max(...times);
-        return { latest, pauses: JSON.parse(get.get(KEYS.pauses)?.value ?? '[]') as Pause[] };
-      },
+      read: () => ({
+        latest: newest.get()!.at,
+        pauses: JSON.parse(get.get(KEYS.pauses)?.value ?? '[]') as Pause[],
+      }),
       record: (now: number, pauses: readonly Pause[]): void => unsynced(db, () => record.immediate(now, pauses)),
       lastIdentify: (): number | null => numberAt(KEYS.identified),
       noteIdentify: (at: number): void => unsynced(db, () => void put.run(KEYS.identified, String(at))),

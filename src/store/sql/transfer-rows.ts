@@ -1,0 +1,40 @@
+import type { SeenTransfer } from '../../domain/identity.ts';
+import type { StoredDelivery } from '../../domain/routing.ts';
+
+/** What rows of transfers and their deliveries mean, whatever engine they come from. */
+
+/** What is stored about a transfer; data is JSON. */
+export interface TransferRow extends Omit<SeenTransfer, 'id' | 'reorganized' | 'transfer'> {
+  id: number;
+  reorganized: boolean | 0 | 1;
+  data: string;
+}
+
+/** What is stored about a delivery; the minute and the names are JSON. */
+export interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
+  owed: boolean | 0 | 1;
+  minute: string | null;
+  names: string | null;
+}
+
+/** Creates a transfer from its row. */
+export const toSeenTransfer = ({ data, reorganized, ...row }: TransferRow): SeenTransfer & { id: number } => ({
+  ...row,
+  reorganized: Boolean(reorganized),
+  transfer: JSON.parse(data) as SeenTransfer['transfer'],
+});
+
+/** Creates a delivery from its row. */
+export const toStoredDelivery = ({ owed, minute, names, ...row }: DeliveryRow): StoredDelivery => ({
+  ...row,
+  owed: Boolean(owed),
+  minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
+  names: names === null ? [] : (JSON.parse(names) as string[]),
+});
+
+/** What a delivery's row contains. */
+export const toDeliveryRow = ({ minute, names, ...delivery }: StoredDelivery): DeliveryRow => ({
+  ...delivery,
+  minute: minute && JSON.stringify(minute),
+  names: names.length > 0 ? JSON.stringify(names) : null,
+});
