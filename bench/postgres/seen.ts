@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { DAY } from '../../src/domain/clock.ts';
 import { IDS_OF_A_DAY } from '../../src/store/postgres/days.ts';
 
-const DAY = 86_400_000;
 /** The partition of transfers that were moved here, which are forgotten row by row. */
 const MOVED = 0;
 

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { DAY } from '../../src/domain/clock.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 
-const DAY = 86_400_000;
 /** The fill factor of an index whose keys came in random order. */
 const USED = 0.7;
+/** What every transaction hash ends with. */
 const REST = '39280cfd5fd828293d0351fda88e6f5078db095c63db164c8af7c4f5';
 
 /**

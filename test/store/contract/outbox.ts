@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
@@ -46,7 +47,7 @@ export function outboxContract(open: OpenEmpty): void {
 
     it('makes alerts due that are held for longer than any hold lasts', async () => {
       const store = await open();
-      await post(store, [1], { hold: 'daily', dueAt: NOW + 365 * 86_400_000 });
+      await post(store, [1], { hold: 'daily', dueAt: NOW + 365 * DAY });
       await store.outbox.endLongHolds(NOW);
       expect(await due(store)).toEqual([1]);
     });
@@ -105,7 +106,7 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'nothing', until: null, change: false });
     });
 
-    it('returns alerts in the order of their ids in the question, without forgotten ones', async () => {
+    it('returns alerts in the order of the requested ids, without forgotten ones', async () => {
       const store = await open();
       await post(store, [1, 2]);
       const found = await next(store);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY, HOUR } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   ALICE,
@@ -19,9 +20,6 @@ import {
   txHash,
 } from './given.ts';
 import type { OpenEmpty } from './index.ts';
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 /** What deciding about the nth transfer, which nobody has seen before, gets to know. */
 function contextOf({ routing }: Store, n: number) {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createManualClock } from '../../../sandbox/discord/index.ts';
+import { HOUR } from '../../../src/domain/clock.ts';
 import { startDailyBackups } from '../../../src/store/sqlite/daily.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder, stamp } from '../../../src/store/sqlite/folder.ts';
 
-const HOUR = 3_600_000;
 let directory: string;
 let file: string;
 beforeEach(() => {
@@ -88,7 +88,7 @@ it('makes the next backup at the same time of the next day, even if the last one
   open.close();
 });
 
-it('retries a backup that fails', async () => {
+it('retries a daily backup that fails', async () => {
   const clock = createManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
   clock.advance(HOUR);
@@ -102,7 +102,7 @@ it('retries a backup that fails', async () => {
   open.close();
 });
 
-it('keeps, reports and makes today’s backup once after a clock was a year ahead for a week', async () => {
+it('makes today’s backup once, and keeps and reports it, after a clock was a year ahead for a week', async () => {
   const open = openDatabase(file);
   const clock = createManualClock(Date.now());
   const ahead = Array.from({ length: 7 }, (_, day) => new Date(clock.now() + (365 + day) * 24 * HOUR));

@@ -23,13 +23,13 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const body = Buffer.from('{}');
+const BODY = Buffer.from('{}');
 
 describe('the database file', () => {
   it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', () => {
     for (let opening = 1; opening <= 2; opening++) {
       const { db, close } = openDatabase(file);
-      inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
+      inboxTable(db).append([{ scope: 0, receivedAt: 1, body: BODY }]);
       expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
       // A delivery waits no longer for another program's lock.
@@ -59,7 +59,7 @@ describe('the database file', () => {
       db.exec(`CREATE TEMP TRIGGER ${table}_level AFTER INSERT ON main.${table}
                BEGIN INSERT INTO waits SELECT '${table}', synchronous FROM pragma_synchronous; END`);
     }
-    inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
+    inboxTable(db).append([{ scope: 0, receivedAt: 1, body: BODY }]);
     const message = {
       channelId: '1',
       kind: 'create',

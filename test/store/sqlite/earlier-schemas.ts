@@ -6,7 +6,7 @@ import { temporaryFile } from '../../lifecycle/bot.ts';
 /** A schema after the newest one. */
 export const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);
   ALTER TABLE guilds ADD COLUMN next_version TEXT; UPDATE quarantine SET reason = 'changed' WHERE 0;`;
-export const schemas = [...MIGRATIONS, NEXT_SCHEMA];
+export const SCHEMAS = [...MIGRATIONS, NEXT_SCHEMA];
 
 /** A row of everything that the first schema can hold. */
 const ROWS = `
@@ -33,7 +33,7 @@ export function makeFile(version: number): string {
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
   db.pragma('foreign_keys = OFF');
-  for (const [step, schema] of schemas.slice(0, version).entries()) {
+  for (const [step, schema] of SCHEMAS.slice(0, version).entries()) {
     db.exec(schema);
     if (step === 0) db.exec(ROWS);
   }

@@ -5,15 +5,15 @@ import { restore } from '../../../src/store/sqlite/backup.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { accepted, startBot, startInVain } from '../../lifecycle/bot.ts';
 import { bodiesIn } from './beside.ts';
-import { expectKept, look, makeFile, NEXT_SCHEMA, schemas } from './earlier-schemas.ts';
+import { expectKept, look, makeFile, NEXT_SCHEMA, SCHEMAS } from './earlier-schemas.ts';
 
 /** Every fourth, and the last: each is a real start, killed several times. */
-const killed = [...schemas.keys()].filter((version) => version % 4 === 0 || version === schemas.length - 1);
+const KILLED = [...SCHEMAS.keys()].filter((version) => version % 4 === 0 || version === SCHEMAS.length - 1);
 
-describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
+describe.each(KILLED.map((version) => [version]))('from schema %i', (from) => {
   // The first step is killed at its beginning and at its end; the third kill lets it be done and meets the next. The
   // steps that follow are killed in the same way from the schema that they start from.
-  const last = from === schemas.length - 1;
+  const last = from === SCHEMAS.length - 1;
   const steps = ['migration begun', 'migration uncommitted', ...(last ? [] : ['migration begun@2'])];
   const points = [...(from > 0 ? ['copy written'] : []), ...steps];
 
@@ -33,11 +33,11 @@ describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
     }
     const bot = await startBot(file, { NEXT_SCHEMA });
     const completed = look(file);
-    expect([completed.version, completed.sound]).toEqual([schemas.length, true]);
+    expect([completed.version, completed.sound]).toEqual([SCHEMAS.length, true]);
     expectKept(before.rows, completed.rows);
     await accepted(() => bot.post('more'));
 
-    const copy = `${file}.before-schema-${schemas.length}`;
+    const copy = `${file}.before-schema-${SCHEMAS.length}`;
     expect(existsSync(`${copy}.partial`)).toBe(false);
     if (from === 0) return;
     expect(look(copy)).toEqual(before);
@@ -47,7 +47,7 @@ describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
 
 it('keeps a copy of data written between a rolled-back update and the next one', async () => {
   const file = makeFile(MIGRATIONS.length);
-  const copy = `${file}.before-schema-${schemas.length}`;
+  const copy = `${file}.before-schema-${SCHEMAS.length}`;
   const update = async () => {
     const bot = await startBot(file, { NEXT_SCHEMA });
     bot.kill('SIGTERM');

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { DAY } from '../../../src/domain/clock.ts';
 import { change, type Mutant, mutantsOf } from '../../crash/mutant.ts';
 
 const database = mutantsOf<typeof import('../../../src/store/sqlite/database.ts')>('src/store/sqlite/database.ts');
@@ -9,8 +10,6 @@ const edits = mutantsOf<typeof import('../../../src/store/sqlite/edits.ts')>('sr
 const retention = mutantsOf<typeof import('../../../src/store/sqlite/retention.ts')>('src/store/sqlite/retention.ts');
 const projects = mutantsOf<typeof import('../../../src/store/sqlite/projects.ts')>('src/store/sqlite/projects.ts');
 const routing = mutantsOf<typeof import('../../../src/store/sqlite/routing.ts')>('src/store/sqlite/routing.ts');
-
-const DAY = 86_400_000;
 
 /** Runs a commit that does not wait for the disk. */
 function withoutSync<T>(db: Database.Database, commit: () => T): T {

@@ -1,4 +1,4 @@
-export const firstSchema = `
+export const FIRST_SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Whose events a path token receives. Scope 0 is the operator's project.

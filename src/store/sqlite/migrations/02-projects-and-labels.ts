@@ -1,4 +1,4 @@
-export const projectsAndLabels = `
+export const PROJECTS_AND_LABELS = `
 -- Servers' own notification projects; a project's number is its scope. sealed: its keys, under SECRETS_KEY.
 CREATE TABLE projects (
   id INTEGER PRIMARY KEY AUTOINCREMENT, guild_id TEXT NOT NULL UNIQUE, project_id TEXT NOT NULL, sealed BLOB NOT NULL,

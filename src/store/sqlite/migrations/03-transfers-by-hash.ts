@@ -1,4 +1,4 @@
-export const transfersByHash = `
+export const TRANSFERS_BY_HASH = `
 -- How many alerts a digest was frozen with.
 ALTER TABLE batches ADD COLUMN lines INTEGER;
 

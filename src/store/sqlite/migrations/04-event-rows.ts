@@ -1,4 +1,4 @@
-export const eventRows = `
+export const EVENT_ROWS = `
 -- What changes with every event has small rows of its own: hundreds of subscriptions share a page of them.
 CREATE TABLE rhythms (
   subscription_id INTEGER PRIMARY KEY REFERENCES subscriptions ON DELETE CASCADE, events INTEGER NOT NULL DEFAULT 0,

@@ -1,4 +1,4 @@
-export const epochs = `
+export const EPOCHS = `
 -- Known transfers are looked up in epochs of 2^17, so that a new one is written next to the ones before it, not anywhere
 -- among 50 million. The transfers of a transaction: id >> 17 = ? AND substr(tx_hash, 3, 8) = substr(?, 3, 8)
 -- AND tx_hash = ?, for each epoch. bloom: which transactions a full epoch may hold; a transfer that comes after it was

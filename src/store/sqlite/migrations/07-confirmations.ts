@@ -1,4 +1,4 @@
-export const confirmations = `
+export const CONFIRMATIONS = `
 -- Questions that one person may confirm once. Those of the last quarter of an hour, which can still be answered, keep
 -- their ids: buttons that were already sent name them.
 CREATE TABLE confirmations (

@@ -1,4 +1,4 @@
-export const postedOnce = `
+export const POSTED_ONCE = `
 -- A transfer is stored once, and has one alert in a channel: the engine refuses a second one. Whatever is there twice
 -- keeps its oldest row.
 DROP TRIGGER transfers_epoch;

@@ -1,4 +1,4 @@
-export const oneMeaningPerColumn = `
+export const ONE_MEANING_PER_COLUMN = `
 -- Every column has one meaning. digest_reason: why a message is a digest (hourly, daily, quiet, backlog, burst).
 -- edit_kind: change, label, join. about_channel_id: the channel that a notice reports as closed. payload: null in an edit
 -- that is rendered when it is sent. plain: an alert as text without an embed.

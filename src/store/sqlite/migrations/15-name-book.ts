@@ -1,4 +1,4 @@
-export const nameBook = `
+export const NAME_BOOK = `
 -- One name book for each server: an address has one name, and a name one address. The labels of subscriptions move there.
 -- Where an address had several names, it keeps the one in the book, else the oldest. Where addresses had the same name,
 -- the one in the book keeps it, else the oldest; the others get the end of the address behind it, or the whole address.

@@ -1,4 +1,4 @@
-export const nothingInferred = `
+export const NOTHING_INFERRED = `
 -- What was inferred from a text, a state or a special value has a column of its own.
 -- bot_removed: closed because its guild removed the bot. reason is only text for people.
 ALTER TABLE channels ADD COLUMN bot_removed INTEGER NOT NULL DEFAULT 0;
