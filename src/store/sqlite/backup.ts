@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
+import { closing } from './closing.ts';
 import { compress, decompress, isCompressed } from './compress.ts';
 import { makeFolderOf, stamp, whereBackups } from './folder.ts';
 import { takeLock } from './lock.ts';
@@ -33,7 +25,8 @@ export interface Backup {
 
 /**
  * Copies a database, also while a bot writes to it, and verifies the copy; a `target` that ends in `.zst` is compressed.
- * `target` appears only once it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
+ * `target` appears only once it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target`
+ * exists, or the copy is not sound.
  */
 export async function backUp(file: string, target: string, report: BackupProgress = () => undefined): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
@@ -45,24 +38,22 @@ export async function backUp(file: string, target: string, report: BackupProgres
     for (const path of [partial, compressed]) rmSync(path, { force: true });
   };
   remove();
-  try {
-    await copy(file, partial, target, (done, total) => report(done, total, 'copying'));
-    report(1, 1, 'verifying');
-    verify(partial, file, target);
-    const isPlain = !target.endsWith('.zst');
-    if (!isPlain) {
-      await compress(partial, compressed, (done, total) => report(done, total, 'compressing')).catch((error: Error) => {
-        failToWrite(error, file, target);
-        throw error;
-      });
-    }
-    const done = isPlain ? partial : compressed;
-    fsync(done);
-    renameSync(done, target);
-    fsync(dirname(target));
-  } finally {
-    remove();
+  using leftovers = new DisposableStack();
+  leftovers.defer(remove);
+  await copy(file, partial, target, (done, total) => report(done, total, 'copying'));
+  report(1, 1, 'verifying');
+  verify(partial, file, target);
+  const isPlain = !target.endsWith('.zst');
+  if (!isPlain) {
+    await compress(partial, compressed, (done, total) => report(done, total, 'compressing')).catch((error: Error) => {
+      failToWrite(error, file, target);
+      throw error;
+    });
   }
+  const done = isPlain ? partial : compressed;
+  await sync(done);
+  renameSync(done, target);
+  await sync(dirname(target));
   return { file: target, bytes: statSync(target).size };
 }
 
@@ -82,39 +73,33 @@ export async function restore(
   makeFolderOf(named);
   // Follows a link, so a database on another disk stays there.
   const file = existsSync(named) ? realpathSync(named) : named;
-  const lock = lockFor(file);
-  try {
-    const fresh = `${file}.restored`;
-    rmSync(fresh, { force: true });
-    await unpackTo(backup, fresh, report);
-    const kept = `${file}.before-restore-${stamp(now)}`;
-    const isKept = keep(file, kept);
-    renameSync(fresh, file);
-    fsync(dirname(file));
-    return { kept: isKept ? kept : null };
-  } finally {
-    lock.close();
-  }
+  using _lock = closing(lockFor(file));
+  const fresh = `${file}.restored`;
+  rmSync(fresh, { force: true });
+  await unpackTo(backup, fresh, report);
+  const kept = `${file}.before-restore-${stamp(now)}`;
+  const isKept = keep(file, kept);
+  renameSync(fresh, file);
+  await sync(dirname(file));
+  return { kept: isKept ? kept : null };
 }
 
 /** Copies a backup, compressed or not, to a new file and verifies that. */
 async function unpackTo(backup: string, fresh: string, report: BackupProgress): Promise<void> {
-  if (!isCompressed(backup)) return void (await backUp(backup, fresh, report));
+  if (!(await isCompressed(backup))) return void (await backUp(backup, fresh, report));
   const unpacked = `${fresh}.unpacked`;
-  try {
-    await decompress(backup, unpacked, (done, total) => report(done, total, 'decompressing')).catch(
-      (error: NodeJS.ErrnoException) => {
-        failToWrite(error, backup, fresh);
-        throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
-      },
-    );
-    await backUp(unpacked, fresh, report).catch((error: Error) => {
-      throw error instanceof UserError ? new UserError(error.message.replaceAll(unpacked, backup)) : error;
-    });
-  } finally {
-    // SQLite leaves its own files beside a database that it cannot read.
-    for (const end of ['', '-wal', '-shm']) rmSync(unpacked + end, { force: true });
-  }
+  using leftovers = new DisposableStack();
+  // SQLite leaves its own files beside a database that it cannot read.
+  for (const end of ['', '-wal', '-shm']) leftovers.defer(() => rmSync(unpacked + end, { force: true }));
+  await decompress(backup, unpacked, (done, total) => report(done, total, 'decompressing')).catch(
+    (error: NodeJS.ErrnoException) => {
+      failToWrite(error, backup, fresh);
+      throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
+    },
+  );
+  await backUp(unpacked, fresh, report).catch((error: Error) => {
+    throw error instanceof UserError ? new UserError(error.message.replaceAll(unpacked, backup)) : error;
+  });
 }
 
 function lockFor(file: string): Database.Database {
@@ -149,22 +134,18 @@ async function copy(
 ): Promise<void> {
   let isOpen = false;
   try {
-    const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
-    try {
-      // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
-      source.exec('BEGIN');
-      // Also opens the log beside the file, so an unreadable log fails here.
-      source.pragma('user_version');
-      isOpen = true;
-      await source.backup(partial, {
-        progress({ totalPages, remainingPages }) {
-          report(totalPages - remainingPages, totalPages);
-          return PAGES_AT_ONCE;
-        },
-      });
-    } finally {
-      source.close();
-    }
+    using source = closing(new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS }));
+    // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
+    source.exec('BEGIN');
+    // Also opens the log beside the file, so an unreadable log fails here.
+    source.pragma('user_version');
+    isOpen = true;
+    await source.backup(partial, {
+      progress({ totalPages, remainingPages }) {
+        report(totalPages - remainingPages, totalPages);
+        return PAGES_AT_ONCE;
+      },
+    });
   } catch (error) {
     if (isOpen) failToWrite(error, file, target);
     throw new UserError(`${file} cannot be copied: ${(error as Error).message}.`);
@@ -188,28 +169,24 @@ function verify(copied: string, source: string, target: string): void {
 
 function faultOf(copied: string, source: string, target: string): string | null {
   try {
-    const db = new Database(copied, { timeout: BUSY_MS });
-    try {
-      db.pragma('journal_mode = DELETE');
-      const check = db.pragma('integrity_check(1)', { simple: true });
-      if (check !== 'ok') return String(check);
-      const version = Number(db.pragma('user_version', { simple: true }));
-      if (version > MIGRATIONS.length) {
-        return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${MIGRATIONS.length})`;
-      }
-      const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
-      return version === 0 || !made ? 'it contains no Ledgerbell tables' : null;
-    } finally {
-      db.close();
+    using db = closing(new Database(copied, { timeout: BUSY_MS }));
+    db.pragma('journal_mode = DELETE');
+    const check = db.pragma('integrity_check(1)', { simple: true });
+    if (check !== 'ok') return String(check);
+    const version = Number(db.pragma('user_version', { simple: true }));
+    if (version > MIGRATIONS.length) {
+      return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${MIGRATIONS.length})`;
     }
+    const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
+    return version === 0 || !made ? 'it contains no Ledgerbell tables' : null;
   } catch (error) {
     failToWrite(error, source, target);
     return (error as Error).message;
   }
 }
 
-function fsync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+/** Waits until a file, or the names in a folder, are on the disk. */
+async function sync(path: string): Promise<void> {
+  await using handle = await open(path);
+  await handle.sync();
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { makeFolder } from '../../domain/folder.ts';
 import { ConfigError, startError } from '../../errors.ts';
 import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
+import { closing } from './closing.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -32,7 +33,7 @@ export interface OpenDatabase {
 export function openDatabase(file: string, report: MigrationReport = () => undefined): OpenDatabase {
   try {
     makeFolder(dirname(file));
-    return openLocked(file, takeLock(file), report);
+    return openLocked(file, report);
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
@@ -51,31 +52,23 @@ export function openDatabase(file: string, report: MigrationReport = () => undef
   }
 }
 
-function openLocked(file: string, lock: Database.Database, report: MigrationReport): OpenDatabase {
-  try {
-    const db = new Database(file, { timeout: BUSY_MS });
-    db.pragma('journal_mode = WAL');
-    // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
-    db.pragma('synchronous = FULL');
-    if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
-    assertSound(db, file);
-    setCheckpoints(db);
-    // A migration that rebuilds a table drops the old one. That must not delete rows that reference it.
-    db.pragma('foreign_keys = OFF');
-    migrate(db, file, report);
-    db.pragma('foreign_keys = ON');
-    assertWritable(db);
-    return {
-      db,
-      close() {
-        db.close();
-        lock.close();
-      },
-    };
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
+function openLocked(file: string, report: MigrationReport): OpenDatabase {
+  using stack = new DisposableStack();
+  stack.adopt(takeLock(file), (lock) => lock.close());
+  const db = stack.use(closing(new Database(file, { timeout: BUSY_MS })));
+  db.pragma('journal_mode = WAL');
+  // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
+  db.pragma('synchronous = FULL');
+  if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
+  assertSound(db, file);
+  setCheckpoints(db);
+  // A migration that rebuilds a table drops the old one. That must not delete rows that reference it.
+  db.pragma('foreign_keys = OFF');
+  migrate(db, file, report);
+  db.pragma('foreign_keys = ON');
+  assertWritable(db);
+  const opened = stack.move();
+  return { db, close: () => opened.dispose() };
 }
 
 /**
@@ -133,28 +126,25 @@ export function openReader(file: string): OpenDatabase {
  * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
  * the file is missing or has another schema version.
  */
-export function openBeside(file: string): Database.Database {
+export function openBeside(file: string): Database.Database & Disposable {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
-  const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
+  using stack = new DisposableStack();
+  const db = stack.use(closing(new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS })));
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== MIGRATIONS.length) {
-    db.close();
     const todo = version < MIGRATIONS.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
     throw new Error(`${file} has schema ${version}; this version uses schema ${MIGRATIONS.length}. ${todo}`);
   }
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   setCheckpoints(db);
+  stack.move();
   return db;
 }
 
 function schemaOf(file: string): number {
-  const db = new Database(file, { readonly: true });
-  try {
-    return Number(db.pragma('user_version', { simple: true }));
-  } finally {
-    db.close();
-  }
+  using db = closing(new Database(file, { readonly: true }));
+  return Number(db.pragma('user_version', { simple: true }));
 }
 
 /** Throws an Error with a message for the operator when the disk has no room for a copy of the database. */

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { closing } from './closing.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -14,15 +15,11 @@ export type Examination =
 export function examine(file: string): Examination {
   if (!existsSync(file)) return { status: 'absent' };
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true });
-    try {
-      const schema = Number(db.pragma('user_version', { simple: true }));
-      const found = String(db.pragma('quick_check(1)', { simple: true }));
-      if (found !== 'ok') return { status: 'damaged', reason: found };
-      return { status: 'sound', bytes: statSync(file).size, schema, newest: MIGRATIONS.length, inUse: isInUse(file) };
-    } finally {
-      db.close();
-    }
+    using db = closing(new Database(file, { readonly: true, fileMustExist: true }));
+    const schema = Number(db.pragma('user_version', { simple: true }));
+    const found = String(db.pragma('quick_check(1)', { simple: true }));
+    if (found !== 'ok') return { status: 'damaged', reason: found };
+    return { status: 'sound', bytes: statSync(file).size, schema, newest: MIGRATIONS.length, inUse: isInUse(file) };
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code);

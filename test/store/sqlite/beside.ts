@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { closing } from '../../../src/store/sqlite/closing.ts';
 import { openBeside, openDatabase } from '../../../src/store/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openReadings } from '../../../src/store/sqlite/readings.ts';
@@ -40,29 +41,26 @@ export const bodiesIn = (file: string): string[] =>
     body.toString(),
   );
 
-/** Changes the bodies in the quarantine to such as this version understands, as if a later version read them. */
+/** Changes the bodies in the quarantine, for example to ones that this version understands, as a later one would. */
 export function rewriteQuarantine(file: string, change: (body: Buffer, id: number) => Buffer | string): void {
-  const db = openBeside(file);
+  using db = openBeside(file);
   const put = db.prepare('UPDATE quarantine SET body = ? WHERE id = ?');
   for (const { id, body } of db.prepare<[], { id: number; body: Buffer }>('SELECT id, body FROM quarantine').all())
     put.run(Buffer.from(change(body, id)), id);
-  db.close();
 }
 
 /** Lets every dead letter refer to a transfer that is not stored. */
 export function orphanDeadLetters(file: string): void {
-  const db = openBeside(file);
+  using db = openBeside(file);
   db.exec('UPDATE dead_letters SET alert_id = 9999');
-  db.close();
 }
 
 /** Makes a database look as if a newer version wrote it; returns that version's schema. */
 export function makeNewer(file: string): number {
   const schema = MIGRATIONS.length + 1;
-  const db = new Database(file);
+  using db = closing(new Database(file));
   db.pragma(`user_version = ${schema}`);
   db.exec('CREATE TABLE of_the_future (a)');
-  db.close();
   return schema;
 }
 
@@ -80,9 +78,8 @@ export const pagesOf = (file: string, table: string): number[] =>
 
 /** Writes everything in the log back into the file. */
 export function writeBack(file: string): void {
-  const db = new Database(file);
+  using db = closing(new Database(file));
   const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true });
-  db.close();
   if (isBusy) throw new Error(`The log of ${file} was not written back: another connection was using it.`);
 }
 
@@ -92,25 +89,15 @@ export const isSound = (file: string): boolean =>
 
 /** Takes the write lock, as another program might; returns how to release it. Waits for it at most that long. */
 export function lock(file: string, timeoutMs = 5_000): () => void {
-  const db = new Database(file, { timeout: timeoutMs });
-  try {
-    db.exec('BEGIN IMMEDIATE');
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-  return () => {
-    db.exec('ROLLBACK');
-    db.close();
-  };
+  using stack = new DisposableStack();
+  const db = stack.use(closing(new Database(file, { timeout: timeoutMs })));
+  db.exec('BEGIN IMMEDIATE');
+  const held = stack.move();
+  return () => held.dispose();
 }
 
 /** The rows that a query returns. */
 export function readRows<T>(file: string, sql: string): T[] {
-  const db = new Database(file, { readonly: true });
-  try {
-    return db.prepare<[], T>(sql).all();
-  } finally {
-    db.close();
-  }
+  using db = closing(new Database(file, { readonly: true }));
+  return db.prepare<[], T>(sql).all();
 }
