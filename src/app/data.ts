@@ -8,7 +8,7 @@ import type { OpenStore, StoreListener } from '../store/open-store.ts';
 import type { SharedStore } from '../store/postgres/client.ts';
 import { openStore } from '../store/sqlite/client.ts';
 import { startDailyBackups } from '../store/sqlite/daily.ts';
-import { takePlace } from '../store/sqlite/folder.ts';
+import { prepareFolder } from '../store/sqlite/folder.ts';
 import { MIGRATIONS } from '../store/sqlite/migrations.ts';
 import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
@@ -111,7 +111,7 @@ async function openDatabase(
   listener?: StoreListener,
 ): Promise<OpenStore> {
   const isNew = !existsSync(file);
-  takePlace(file);
+  prepareFolder(file);
   const migration = logMigration(file, { clock, log });
   const opening = openStore(file, { ...listener, clock, onProgress: migration.onProgress });
   const database = await opening.finally(migration.stop);

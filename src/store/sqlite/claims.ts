@@ -29,6 +29,7 @@ interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'>
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
+
 /** What a channel is sent next. */
 export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edits: ReturnType<typeof editTables>) {
   const { takeUp, countAttempt } = frozenBatches(db);
@@ -53,12 +54,12 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
     return hashes.flatMap((txHash) => edits.joinable(channelId, txHash, now) ?? []);
   }
 
-  function nextOf(channelId: string, take: ClaimOptions, now: number): NextMessage {
-    const order = sendingOrder(oldestFrozen.get(channelId)!, take.mayChange);
+  function nextOf(channelId: string, options: ClaimOptions, now: number): NextMessage {
+    const order = sendingOrder(oldestFrozen.get(channelId)!, options.mayChange);
     if (order.beforeAlerts !== null) return takeUp(batch.get(order.beforeAlerts)!, now);
-    const found = due.next(channelId, take, now);
+    const found = due.next(channelId, options, now);
     if ('alerts' in found) {
-      const single = found.reason === null && !take.alone;
+      const single = found.reason === null && !options.alone;
       return { status: 'alerts', joins: single ? joinable(channelId, found.alerts, now) : [], ...found };
     }
     if (order.afterAlerts !== null) return takeUp(batch.get(order.afterAlerts)!, now);
@@ -67,13 +68,13 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
 
   // One transaction, because each statement outside of one takes and releases a lock. Immediate, because an edit's attempt
   // is counted in it: SQLite refuses a write after a read when another process has written in between.
-  const claim = db.transaction((channelId: string, take: ClaimOptions, now: number) => ({
+  const claim = db.transaction((channelId: string, options: ClaimOptions, now: number) => ({
     head: channelHead.get(channelId) ?? null,
-    next: nextOf(channelId, take, now),
+    next: nextOf(channelId, options, now),
   }));
   return {
     channelsWithWork: () => heads.all(),
-    claim: (channelId: string, take: ClaimOptions, now: number) => claim.immediate(channelId, take, now),
+    claim: (channelId: string, options: ClaimOptions, now: number) => claim.immediate(channelId, options, now),
     countAttempt,
   };
 }
@@ -82,7 +83,8 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
 function frozenBatches(db: Database) {
   const { ofBatch, idsOfBatch } = alertReader(db);
   const originalOf = db.prepare<[string], OriginalRow>(
-    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, alert_count AS alertCount FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, alert_count AS alertCount FROM batches
+     WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const shownBy = db.prepare<[number, number], { inboxId: number | null; txHash: string }>(

@@ -63,11 +63,11 @@ function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
 
 /** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */
 function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => void) {
-  const opened: FileIdentities[] = [];
+  let opened: FileIdentities | null = null;
   let fault: StoreError | null = null;
   let writer: Connection | null = null;
   let cancelCheck = (): void => undefined;
-  let reading: Worker | undefined;
+  let checking: Worker | undefined;
 
   /** Reports a call's error. */
   function note({ code, message }: StoreError): void {
@@ -96,7 +96,7 @@ function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => v
   }
 
   async function check(): Promise<string | null> {
-    const change = fault === null && opened[0] ? await findChangeSoon(opened[0]) : null;
+    const change = fault === null && opened ? await findChangeSoon(opened) : null;
     if (change !== null) void replaced(change);
     return fault?.message ?? null;
   }
@@ -118,18 +118,18 @@ function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => v
     /** Both connections are open now. */
     watch(connection: Connection): void {
       writer = connection;
-      opened.push(identify(file));
+      opened = identify(file);
       checkLater();
       if (isSmall(file)) return;
-      reading = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
-      reading.unref();
-      reading.on('error', () => undefined);
-      reading.on('message', (found: string | null) => found && note(new StoreError(found, 'SQLITE_CORRUPT')));
+      checking = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
+      checking.unref();
+      checking.on('error', () => undefined);
+      checking.on('message', (found: string | null) => found && note(new StoreError(found, 'SQLITE_CORRUPT')));
     },
     /** Stops watching; false when the files must no longer be touched. */
     stop(): boolean {
       cancelCheck();
-      void reading?.terminate();
+      void checking?.terminate();
       return fault?.code !== REPLACED;
     },
   };

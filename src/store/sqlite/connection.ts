@@ -121,6 +121,7 @@ export async function openConnection(
     },
   };
 }
+
 /** Measures how long commits take. */
 function createSyncTimer() {
   let lastMs = 0;

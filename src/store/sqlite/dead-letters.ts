@@ -19,9 +19,7 @@ export function deadLetters(db: Database) {
      SELECT channel_id, 'edit', 'change', reference, NULL, 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
   );
-  const numbersOf = db
-    .prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id')
-    .pluck();
+  const idsIn = db.prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id').pluck();
   const markDiscarded = db.prepare<[number, number]>(
     "UPDATE alerts SET discarded_at = ? WHERE id = ? AND state = 'dead'",
   );
@@ -54,7 +52,7 @@ export function deadLetters(db: Database) {
     discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
     /** Works in short steps, between which others can write. */
     discardAll(channelId: string, now: number): number {
-      const ids = numbersOf.all(channelId);
+      const ids = idsIn.all(channelId);
       let done = 0;
       while (ids.length > 0) done += discard.immediate(ids.splice(0, AT_ONCE), now);
       return done;

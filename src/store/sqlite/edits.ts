@@ -109,23 +109,26 @@ function joining(db: Database, add: (edit: NewEdit) => number) {
   };
 }
 
+/** The alerts that an edit adds to its message: the message was sent, and they were not. */
+const JOINED = `state = 'frozen' AND batch_id = (
+  SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
+  WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
+
+/** An edit `e`, the message `o` that it edits, and the alerts `a` that `o` shows. */
+const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
+  JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
+
 /** Records how an edit ended. */
 function editOutcomes(db: Database) {
   const markSent = db.prepare<[number, number]>("UPDATE batches SET state = 'sent', sent_at = ? WHERE id = ?");
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
-  /** The alerts that an edit adds to its message: the message was sent, and they were not. */
-  const JOINED = `state = 'frozen' AND batch_id = (
-    SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
-    WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
   const markJoinedSent = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
   const releaseJoined = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
-  /** An edit `e`, the message `o` that it edits, and the alerts `a` that `o` shows. */
-  const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
-    JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
   // One dead letter stands for the whole message, under its first alert.
   const addDeadLetter = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
-     SELECT 'change', min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
+     SELECT 'change', min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE}
+     WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
   );
   const removeDeadLetters = db.prepare<[number]>(
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,

@@ -26,6 +26,7 @@ const BEGINNING = 'SQLite format 3\0';
  * restore.
  */
 const ENDS = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
+/** The bits of a mode that let all other users in. */
 const OTHERS = 0o007;
 
 /** Resolves links in a database's path. SQLite keeps its other files beside the target. */
@@ -57,7 +58,7 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
  * Creates the database's folder and removes other users' access that an older version left. Throws an Error with a
  * message for the operator when this user cannot use a database there.
  */
-export function takePlace(file: string): void {
+export function prepareFolder(file: string): void {
   makeFolderOf(file);
   const place = realFile(file);
   try {

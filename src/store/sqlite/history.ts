@@ -104,11 +104,11 @@ export function tokensTable(db: Database) {
        ON d.transfer_id = t.id
      GROUP BY 1, kind = 'native' ORDER BY count(*) DESC`,
   );
-  const catalogued = db.prepare<[number], { token: AddressText; symbol: string | null }>(
+  const cataloged = db.prepare<[number], { token: AddressText; symbol: string | null }>(
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
   return {
     known: (guildId: string): KnownToken[] =>
-      knownTokens(seenTokens.all(guildId, TOKEN_DECISIONS), catalogued.all(MOST_LISTED)),
+      knownTokens(seenTokens.all(guildId, TOKEN_DECISIONS), cataloged.all(MOST_LISTED)),
   };
 }

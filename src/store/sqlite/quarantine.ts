@@ -8,6 +8,7 @@ const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS recei
 /** The columns of a delivery that move to the inbox with it. Its times distinguish it from equal deliveries. */
 const KEPT = 'scope, received_at, answered_at, body, identity';
 const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
+const OLDEST = `SELECT id FROM quarantine WHERE id <= ? ORDER BY id LIMIT ${AT_ONCE}`;
 
 /** Deliveries that the router could not understand. */
 export function quarantineTable(db: Database) {
@@ -23,22 +24,21 @@ export function quarantineTable(db: Database) {
   const requeue = db.prepare<[number]>(`INSERT INTO inbox (${KEPT}) SELECT ${KEPT} FROM quarantine WHERE id = ?`);
   const drop = db.prepare<[number]>('DELETE FROM quarantine WHERE id = ?');
   const newest = db.prepare<[], { id: number | null }>('SELECT max(id) AS id FROM quarantine');
-  const some = 'SELECT id FROM quarantine WHERE id <= ? ORDER BY id LIMIT ?';
-  const requeueSome = db.prepare<[number, number]>(
-    `INSERT INTO inbox (${KEPT}) SELECT ${KEPT} FROM quarantine WHERE id IN (${some})`,
+  const requeueSome = db.prepare<[number]>(
+    `INSERT INTO inbox (${KEPT}) SELECT ${KEPT} FROM quarantine WHERE id IN (${OLDEST})`,
   );
-  const dropSome = db.prepare<[number, number]>(`DELETE FROM quarantine WHERE id IN (${some})`);
+  const dropSome = db.prepare<[number]>(`DELETE FROM quarantine WHERE id IN (${OLDEST})`);
   const replaySome = db.transaction((until: number) => {
-    requeueSome.run(until, AT_ONCE);
-    return dropSome.run(until, AT_ONCE).changes;
+    requeueSome.run(until);
+    return dropSome.run(until).changes;
   });
-  /** Handles only what is there now; deliveries that are quarantined meanwhile stay. */
-  const all = (some: (until: number) => number): number => {
+  /** Handles only what is there now, in short steps; deliveries that are quarantined meanwhile stay. */
+  function all(step: (until: number) => number): number {
     const until = newest.get()!.id ?? 0;
     let done = 0;
-    for (let changes = AT_ONCE; changes === AT_ONCE; done += changes) changes = some(until);
+    for (let changes = AT_ONCE; changes === AT_ONCE; done += changes) changes = step(until);
     return done;
-  };
+  }
   const replay = db.transaction((id: number) => requeue.run(id).changes === 1 && drop.run(id).changes === 1);
 
   return {
@@ -48,6 +48,6 @@ export function quarantineTable(db: Database) {
     replay: (id: number): boolean => replay.immediate(id),
     discard: (id: number): boolean => drop.run(id).changes === 1,
     replayAll: (): number => all((until) => replaySome.immediate(until)),
-    discardAll: (): number => all((until) => dropSome.run(until, AT_ONCE).changes),
+    discardAll: (): number => all((until) => dropSome.run(until).changes),
   };
 }

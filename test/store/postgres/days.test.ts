@@ -126,7 +126,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     });
   });
 
-  it('goes on while somebody’s report reads the day that is to be dropped, and drops it an hour later', async () => {
+  it('continues while somebody’s report reads the day that is to be dropped, and drops it at the next pruning', async () => {
     const { store, query } = await open();
     await store.routing.commit(routed({ transfers: [storedTransfer(1, { seenAt: NOW - 40 * DAY })] }));
     await query('BEGIN');

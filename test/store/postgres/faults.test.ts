@@ -77,7 +77,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
 
     cable.forget();
     const waiting = codeOf(store.quarantine.sizes());
-    await until('the fault is noticed', () => said.length > 0);
+    await until('the fault is logged', () => said.length > 0);
     // What is called from now on goes over a new connection, and may go on.
     const holder = new pg.Client(url.replace(String(cable.port), String(server.port)));
     await holder.connect();
@@ -130,7 +130,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     expect(await store.outbox.channelsWithWork()).toHaveLength(1);
   });
 
-  it('verifies the server’s certificate', async () => {
+  it('verifies the certificate of Postgres', async () => {
     const url = await server.createDatabase();
     const named = url.replace('127.0.0.1', 'localhost');
     expect(await codeOf(openPostgresStore(`${named}?sslmode=verify-full`))).toBe('POSTGRES_TLS');
@@ -139,12 +139,12 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     await open(`${named}?sslmode=no-verify`);
   });
 
-  it('refuses a mode that would accept any server', async () => {
+  it('refuses an sslmode that would accept any server', async () => {
     const url = await server.createDatabase();
     await expect(openPostgresStore(`${url}?sslmode=prefer`)).rejects.toThrow(/sslmode=prefer does not verify/);
   });
 
-  it('refuses a database that a newer version wrote', async () => {
+  it('refuses a Postgres database that a newer version wrote', async () => {
     const url = await server.createDatabase();
     await open(url);
     await administer(url, "UPDATE meta SET value = '999' WHERE key = 'schema-version'");

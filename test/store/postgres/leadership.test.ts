@@ -1,17 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLeadership, type Leadership, provingTerm, type Term } from '../../../src/store/postgres/leadership.ts';
 import { until } from '../../until.ts';
 import { layCable } from './cable.ts';
-import { type PostgresServer, startPostgres } from './server.ts';
+import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server[Symbol.asyncDispose]());
-
 const WRITES = 7;
 
 /** An empty database of processes. */
@@ -65,90 +60,99 @@ async function processes() {
 
 const elected = (...all: { leadership: Leadership }[]) => all.map(({ leadership }) => leadership.isElected());
 
-it('elects one of several processes, and the next one at once when that ends, with a higher generation', async () => {
-  const { join, story } = await processes();
-  const first = await join('first');
-  const second = await join('second');
-  const receiver = await join('receiver', { isCandidate: false });
-  expect(elected(first, second, receiver)).toEqual([true, false, false]);
-  await first.close();
-  await until('the second process is elected', () => second.leadership.isElected());
-  await second.close();
-  expect(story).toEqual(['first begins', 'second begins']);
-  expect([...first.terms, ...second.terms].map(({ generation }) => generation)).toEqual([1, 2]);
-  expect(elected(first, second, receiver)).toEqual([false, false, false]);
-});
+describe.skipIf(isPostgresMissing())('leadership', () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
 
-it('proves a term until another process is elected', async () => {
-  const { query, join } = await processes();
-  const first = await join('first');
-  const isProved = async ({ terms }: typeof first) => (await query(provingTerm(terms[0]!))).rowCount === 1;
-  expect(await isProved(first)).toBe(true);
-  await first.close();
-  expect(await isProved(first)).toBe(true);
-  const second = await join('second');
-  expect([await isProved(first), await isProved(second)]).toEqual([false, true]);
-});
+  it('elects one of several processes, and the next one at once when that ends, with a higher generation', async () => {
+    const { join, story } = await processes();
+    const first = await join('first');
+    const second = await join('second');
+    const receiver = await join('receiver', { isCandidate: false });
+    expect(elected(first, second, receiver)).toEqual([true, false, false]);
+    await first.close();
+    await until('the second process is elected', () => second.leadership.isElected());
+    await second.close();
+    expect(story).toEqual(['first begins', 'second begins']);
+    expect([...first.terms, ...second.terms].map(({ generation }) => generation)).toEqual([1, 2]);
+    expect(elected(first, second, receiver)).toEqual([false, false, false]);
+  });
 
-it('waits for the transaction in which the process before it still writes', async () => {
-  const { connect, query, join, story } = await processes();
-  const first = await join('first');
-  const client = await connect();
-  await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES})`);
-  await first.close();
-  const joining = join('second');
-  const waits = 'SELECT 1 FROM pg_locks WHERE NOT granted';
-  await until('the second process waits for it', async () => (await query(waits)).rowCount === 1);
-  expect(story).toEqual(['first begins']);
-  expect((await client.query(provingTerm(first.terms[0]!))).rowCount).toBe(1);
-  await client.query('COMMIT');
-  await joining;
-  expect(story).toEqual(['first begins', 'second begins']);
-});
+  it('proves a term until another process is elected', async () => {
+    const { query, join } = await processes();
+    const first = await join('first');
+    const isProved = async ({ terms }: typeof first) => (await query(provingTerm(terms[0]!))).rowCount === 1;
+    expect(await isProved(first)).toBe(true);
+    await first.close();
+    expect(await isProved(first)).toBe(true);
+    const second = await join('second');
+    expect([await isProved(first), await isProved(second)]).toEqual([false, true]);
+  });
 
-it('goes on as the same when its session broke and nobody else was elected meanwhile', async () => {
-  const { query, join, story } = await processes();
-  const first = await join('first');
-  const sessionOf = async () =>
-    (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory'")).rows[0]?.pid as number | undefined;
-  const before = await sessionOf();
-  await query(`SELECT pg_terminate_backend(${before})`);
-  await until('it has a session again', async () => ![undefined, before].includes(await sessionOf()));
-  expect(elected(first)).toEqual([true]);
-  expect(story).toEqual(['first begins']);
-});
+  it('waits for the transaction in which the process before it still writes', async () => {
+    const { connect, query, join, story } = await processes();
+    const first = await join('first');
+    const client = await connect();
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES})`);
+    await first.close();
+    const joining = join('second');
+    const waits = 'SELECT 1 FROM pg_locks WHERE NOT granted';
+    await until('the second process waits for the transaction', async () => (await query(waits)).rowCount === 1);
+    expect(story).toEqual(['first begins']);
+    expect((await client.query(provingTerm(first.terms[0]!))).rowCount).toBe(1);
+    await client.query('COMMIT');
+    await joining;
+    expect(story).toEqual(['first begins', 'second begins']);
+  });
 
-it('elects another process within 10 s when one is cut off, whose work ends before', async () => {
-  const { join, story } = await processes();
-  const cable = await layCable(server.port);
-  onTestFinished(cable.close);
-  const first = await join('first', { via: cable.port });
-  const second = await join('second');
-  cable.cut();
-  const began = performance.now();
-  await until('the second process is elected', () => second.leadership.isElected());
-  expect(performance.now() - began).toBeLessThan(10_000);
-  expect(elected(first)).toEqual([false]);
-  cable.mend();
-  await second.close();
-  await until('the first process is elected again', () => first.leadership.isElected());
-  expect(story).toEqual(['first begins', 'first ends', 'second begins', 'first begins']);
-});
+  it('keeps a process elected whose session broke, unless another one was elected meanwhile', async () => {
+    const { query, join, story } = await processes();
+    const first = await join('first');
+    const sessionOf = async () =>
+      (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory'")).rows[0]?.pid as number | undefined;
+    const before = await sessionOf();
+    await query(`SELECT pg_terminate_backend(${before})`);
+    await until('the process has a session again', async () => ![undefined, before].includes(await sessionOf()));
+    expect(elected(first)).toEqual([true]);
+    expect(story).toEqual(['first begins']);
+  });
 
-it('gives another process a chance when its work cannot begin', async () => {
-  const { join, story } = await processes();
-  const first = await join('first', { fails: true });
-  const second = await join('second');
-  await until('the second process is elected', () => second.leadership.isElected());
-  expect(story).toEqual(['first begins', 'first ends', 'second begins']);
-  expect(first.leadership.elections()).toBe(1);
-});
+  it('elects another process within 10 s when one is cut off, once the work of that one has ended', async () => {
+    const { join, story } = await processes();
+    const cable = await layCable(server.port);
+    onTestFinished(cable.close);
+    const first = await join('first', { via: cable.port });
+    const second = await join('second');
+    cable.cut();
+    const began = performance.now();
+    await until('the second process is elected', () => second.leadership.isElected());
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(elected(first)).toEqual([false]);
+    cable.mend();
+    await second.close();
+    await until('the first process is elected again', () => first.leadership.isElected());
+    expect(story).toEqual(['first begins', 'first ends', 'second begins', 'first begins']);
+  });
 
-it('notifies all processes', async () => {
-  const { join } = await processes();
-  const first = await join('first');
-  const second = await join('second');
-  const receiver = await join('receiver', { isCandidate: false });
-  receiver.leadership.notify('stored');
-  await until('all got it', () => [first, second, receiver].every(({ notices }) => notices.includes('stored')));
+  it('elects another process when the work of the elected one cannot begin', async () => {
+    const { join, story } = await processes();
+    const first = await join('first', { fails: true });
+    const second = await join('second');
+    await until('the second process is elected', () => second.leadership.isElected());
+    expect(story).toEqual(['first begins', 'first ends', 'second begins']);
+    expect(first.leadership.elections()).toBe(1);
+  });
+
+  it('notifies all processes of a database, also those that are not elected', async () => {
+    const { join } = await processes();
+    const first = await join('first');
+    const second = await join('second');
+    const receiver = await join('receiver', { isCandidate: false });
+    receiver.leadership.notify('stored');
+    await until('every process is notified', () =>
+      [first, second, receiver].every(({ notices }) => notices.includes('stored')),
+    );
+  });
 });

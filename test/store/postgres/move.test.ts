@@ -111,7 +111,7 @@ async function fill(store: Store): Promise<void> {
   await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.restore', detail, askedAt: NOW }, 5);
   await store.erasure.begin('4000');
   await store.workTime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
-  // Numbers that were given and are gone: no later row may have them.
+  // Ids that were assigned and whose rows are gone: no later row may have them.
   await store.outbox.unfreeze(await freezeMore(store));
   await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
 }
@@ -199,7 +199,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(text(dump(back))).toEqual(text(before));
   });
 
-  it('gives no number twice, also not one whose row was gone before', async () => {
+  it('assigns no id twice, not even one whose row was deleted before the move', async () => {
     const given = await withStore(file, async (store) => {
       await fill(store);
       const { id } = await subscribe(store, { address: address(10) });
@@ -219,7 +219,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     );
   });
 
-  it('refuses a target that is not empty and changes nothing there', async () => {
+  it('refuses to move into a database that is not empty, and changes nothing there', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
     await withStore(url, (store) => store.projects.addToken('mine', 0, NOW));
@@ -227,7 +227,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await withStore(url, (store) => store.projects.tokens())).toHaveLength(1);
   });
 
-  it('leaves an empty target when it is interrupted, and succeeds when it is repeated', async () => {
+  it('leaves an empty target when a move is interrupted, and succeeds when it is repeated', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
     const interrupted = move(file, url, (_done, _total, table) => {
@@ -238,7 +238,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await move(file, url)).toContain('same on both sides');
   });
 
-  it('notices a row that is not the same in the target, and leaves the target empty', async () => {
+  it('refuses a move after which a row of the target differs, and leaves the target empty', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
     await withStore(url, async () => undefined);
@@ -252,7 +252,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await withStore(url, (store) => store.subscriptions.list(GUILD))).toEqual([]);
   });
 
-  it('refuses while a bot uses either database', async () => {
+  it('refuses to move while a bot uses either database', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
     await withStore(file, async () => {
@@ -265,14 +265,14 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await move(file, url)).toContain('same on both sides');
   });
 
-  it('refuses a source that does not exist, and the same database twice', async () => {
+  it('refuses to move from a database that does not exist, or onto itself', async () => {
     await expect(move(fileUrl('none.sqlite'), fileUrl('other.sqlite'))).rejects.toThrow('There is no database at');
     const url = await server.createDatabase();
     await expect(move(url, fileUrl('other.sqlite'))).rejects.toThrow('There is no Ledgerbell in postgres://');
     await expect(move(url, url)).rejects.toThrow('name the same database');
   });
 
-  it('draws a bar where a person watches, and nothing elsewhere', async () => {
+  it('draws the progress of a move in a terminal, and nothing elsewhere', async () => {
     await withStore(file, fill);
     const drawn: string[] = [];
     const bar = progressBar({ isTTY: true, columns: 60, write: (text) => drawn.push(text) });

@@ -102,7 +102,7 @@ const run = async (command: string, ...args: string[]) => {
 };
 
 describe('a backup', () => {
-  it('reports its progress, and copies one snapshot although the database changes between its steps', async () => {
+  it('reports a backup’s progress, and copies one snapshot although the database changes between its steps', async () => {
     store(...Array.from({ length: 12 }, (_, n) => `${n}`.padEnd(2 ** 20)));
     const { db, close } = openDatabase(file);
     const shares: number[] = [];

@@ -28,7 +28,7 @@ it('notices while it runs that Litestream has begun to copy the database, and le
   });
 });
 
-it('rejects every call once it is closed', async () => {
+it('rejects every call once the store is closed', async () => {
   const { store, close } = await openHere();
   await close();
   await expect(store.metrics.backlog(0)).rejects.toThrow('The database is closed.');

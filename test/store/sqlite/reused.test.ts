@@ -44,7 +44,7 @@ it('undoes what a test changes in the schema', async () => {
   expect(await use()).toEqual(first);
 });
 
-it('refuses calls after closing, and keeps what was called before', async () => {
+it('refuses calls after a lent store is closed, and completes those before', async () => {
   const { file, open, giveBack } = await takeStore();
   const { store, close } = await open();
   const subscribed = subscribe(store);
