@@ -48,7 +48,7 @@ export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganized'>;
 /** One alert to be posted in one channel when it is due. */
 export interface NewAlert extends Due {
   transferKey: string;
-  /** The delivery that it is made of. */
+  /** The number of its delivery in the inbox. */
   inboxId: number;
   guildId: string;
   channelId: string;

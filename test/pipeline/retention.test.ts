@@ -91,7 +91,7 @@ describe('a channel without permissions', () => {
     await expect.poll(states, STATES).toEqual([]);
   });
 
-  it('retries a parked channel at a rescan for no other reason', async () => {
+  it('does not retry a parked channel at a rescan if nothing was replayed', async () => {
     const before = tries(MINUTE).length;
     await pipeline.deliverer.rescan();
     await pipeline.idle();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createAdmission } from '../../src/receiver/admission.ts';
 
-it('is busy while 64 requests are open, and for 25 ms after the last one that came meanwhile', () => {
+it('counts the receiver as busy while 64 requests are open, and for 25 ms after the last one that came meanwhile', () => {
   let time = 0;
   const admission = createAdmission(() => time);
   const tickets = Array.from({ length: 63 }, () => admission.open(0)!);

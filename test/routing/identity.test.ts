@@ -68,8 +68,8 @@ describe('repeated deliveries', () => {
       expect(stories).toMatchObject([{ count: 1, reorganized: false }]);
       expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
       await expectOnly(1);
-      const [line] = pipeline.alerts(ALERTS);
-      expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
+      const [alert] = pipeline.alerts(ALERTS);
+      expect(alert!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
     },
   );
 

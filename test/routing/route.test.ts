@@ -157,7 +157,7 @@ describe('the router', () => {
     await expect.poll(routed, ROUTED).toEqual([[first.id], [second.id]]);
   });
 
-  it('waits while the receiver is busy, and routes once it is not', async () => {
+  it('routes nothing while the receiver is busy, and everything once it is not', async () => {
     const { intake } = bot.app.internals;
     // It stays busy for a moment after 64 requests were open at once.
     const tickets = Array.from({ length: 64 }, () => intake.admit(0) as Ticket);
@@ -209,7 +209,7 @@ describe('the router', () => {
     await expect.poll(() => new Set(claimed).size, ROUTED).toBe(3_000);
   });
 
-  it('retries once after a pause, however often it is woken while the store fails', async () => {
+  it('retries a failed read once after a pause, however often the router is woken meanwhile', async () => {
     isLocked = true;
     const ids: number[] = [];
     for (let time = 1; time <= 3; time++) {
