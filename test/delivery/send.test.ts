@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { MessageState } from '../../sandbox/discord/control.ts';
 import { type RequestRecord, seed } from '../../sandbox/discord/index.ts';
 import type { SendOutcome } from '../../src/domain/send-outcome.ts';
-import { textOf } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
@@ -11,7 +9,6 @@ import {
   type Pipeline,
   payment,
   REFUSED,
-  ROLE,
   startPipeline,
   TREASURY,
   USDC,
@@ -54,15 +51,6 @@ describe('messages', () => {
     expect(words).toEqual(['von', 'from']);
   });
 
-  it('mentions the role of a subscription and nothing else', async () => {
-    await pipeline.watch(TREASURY, WHALES, { mention: ROLE });
-    await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
-    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
-    const [{ message }] = pipeline.discord.messages(WHALES) as [MessageState];
-    expect(textOf(message)).toContain(` <@&${ROLE}>\n`);
-    expect(textOf(message)).not.toContain('everyone');
-  });
-
   it('posts an alert whose subscription was removed before it was sent', async () => {
     await pipeline.watch(USDC, ALERTS);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
@@ -75,18 +63,6 @@ describe('messages', () => {
     await pipeline.turnUntilSettled();
     const signs = pipeline.alerts(ALERTS).map(({ title }) => / 0x1111…1111 ([+−])\d/.exec(title)?.[1]);
     expect(signs).toEqual(['+', '+', '−']);
-  });
-
-  it('mentions a role once, even if Discord refuses the first message', async () => {
-    await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionCooldown: 60 });
-    pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
-    await pipeline.storeTogether([payment(), payment()]);
-    await pipeline.pay(3);
-    await pipeline.turnUntilSettled();
-    const texts = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
-    expect(texts.filter((text) => text.includes(`<@&${ROLE}>`))).toHaveLength(1);
-    expect(texts.length).toBeGreaterThan(1);
-    expect(texts.join('\n').match(/📥/gu)).toHaveLength(3);
   });
 });
 

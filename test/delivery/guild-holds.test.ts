@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest';
+import { createScheduler } from '../../src/delivery/scheduler.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
+
+const NOW = 10_000_000;
+const PARKED = 15 * MINUTE;
+const ids = Array.from({ length: 100 }, (_, n) => String(n));
+
+/** A hundred channels of one server. Discord refuses those that are `closed`. */
+function create(isClosed: (id: string) => boolean = () => true) {
+  const scheduler = createScheduler();
+  let now = NOW;
+  let refusals = 0;
+  const sent: string[] = [];
+  /** Takes every available slot; the responses come once all of these are in flight. */
+  function turn(): string[] {
+    const inFlight: string[] = [];
+    for (let next = scheduler.next(now); next.channel; next = scheduler.next(now)) {
+      scheduler.began(next.channel.id);
+      inFlight.push(next.channel.id);
+    }
+    for (const id of inFlight) {
+      if (isClosed(id)) {
+        refusals++;
+        scheduler.refusalCounted(id, now);
+        scheduler.parked(id, now + PARKED);
+      } else {
+        sent.push(id);
+        scheduler.sent(id, false);
+      }
+      scheduler.ended(id, now);
+    }
+    return inFlight;
+  }
+  function settle(): void {
+    while (turn().length > 0);
+  }
+  scheduler.arrived(
+    ids.map((channelId) => ({ channelId, guildId: 'guild' })),
+    1,
+    now,
+  );
+  return {
+    ...scheduler,
+    turn,
+    settle,
+    sent,
+    refusals: () => refusals,
+    pass(ms: number): void {
+      for (let left = ms; left > 0; left -= SECOND) {
+        now += SECOND;
+        settle();
+      }
+    },
+    open: () => (isClosed = () => false),
+    now: () => now,
+  };
+}
+
+it('makes a server’s channels wait together after about ten refusals, and probes one each minute, later every 15', () => {
+  const { settle, refusals, pass, hold, now } = create();
+  settle();
+  expect(refusals()).toBeLessThanOrEqual(20);
+  expect(hold('guild', now())).toEqual({ since: NOW, probeAt: NOW + MINUTE, refusals: refusals() });
+  const probes: number[] = [];
+  for (const minutes of [...Array.from({ length: 11 }, () => 1), 2, 4, 8, 15, 15]) {
+    const before = refusals();
+    pass(minutes * MINUTE - SECOND);
+    const early = refusals() - before;
+    pass(SECOND);
+    probes.push(early, refusals() - before - early);
+  }
+  expect(probes).toEqual(Array.from({ length: 16 }, () => [0, 1]).flat());
+});
+
+it('sends everything in a server’s channels once a probe succeeds, including refused ones', () => {
+  const { settle, open, pass, sent, hold, now } = create();
+  settle();
+  open();
+  pass(MINUTE);
+  expect(sent.toSorted()).toEqual(ids.toSorted());
+  expect(hold('guild', now())).toBeNull();
+});
+
+it('probes a server once for fifty changes of its permissions in a minute', () => {
+  const { settle, refusals, guildChanged, now } = create();
+  settle();
+  const before = refusals();
+  for (let flip = 0; flip < 50; flip++) {
+    guildChanged('guild', now());
+    settle();
+  }
+  expect(refusals() - before).toBe(1);
+});
+
+it('keeps a server below 60 refusals in ten minutes, however often its permissions change', () => {
+  let isDenied = true;
+  const { settle, refusals, guildChanged, now, pass, arrived } = create(() => isDenied);
+  settle();
+  for (let second = 0; second < 600; second++) {
+    isDenied = second % 3 > 0;
+    guildChanged('guild', now(), ids[second % ids.length]);
+    arrived(
+      ids.map((channelId) => ({ channelId, guildId: 'guild' })),
+      1,
+      now(),
+    );
+    pass(SECOND);
+  }
+  expect(refusals()).toBeLessThan(60);
+});
+
+it('keeps sending to a server’s working channels while the refused ones wait on their own', () => {
+  const { settle, pass, sent, refusals } = create((id) => Number(id) < 25);
+  settle();
+  pass(10 * MINUTE);
+  expect(sent).toHaveLength(75);
+  // Each of the 25 once, and a few probes.
+  expect(refusals()).toBeLessThanOrEqual(35);
+});
+
+it('delays no other server while one server’s requests are refused', () => {
+  const { turn, arrived, next, now } = create();
+  turn();
+  arrived([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());
+  expect(next(now()).channel?.id).toBe('quiet');
+});
+
+it('keeps at most half of the requests in flight for one server', () => {
+  expect(create(() => false).turn()).toHaveLength(20);
+});

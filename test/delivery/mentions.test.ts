@@ -1,0 +1,71 @@
+import { beforeEach, expect, it } from 'vitest';
+import { MINUTE } from '../../src/domain/clock.ts';
+import { textOf } from '../discord/shown.ts';
+import {
+  ALICE,
+  MESSAGES,
+  type Pipeline,
+  payment,
+  REFUSED,
+  ROLE,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+
+const pay = async (units: number) => {
+  await pipeline.pay(units);
+  await pipeline.idle();
+};
+/** The mention in each message, or nothing. */
+const mentions = () =>
+  pipeline.discord.messages(WHALES).map(({ message }) => /<@&\d+>/.exec(textOf(message))?.[0] ?? '');
+
+it('mentions the role of a subscription and nothing else', async () => {
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE });
+  await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
+  await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
+  const [text] = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
+  expect(text).toContain(` <@&${ROLE}>\n`);
+  expect(text).not.toContain('everyone');
+});
+
+it('mentions a role for amounts from its threshold on, once per cool-down, across restarts', async () => {
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
+  await pay(99);
+  await pay(100);
+  await pay(500);
+  await pipeline.restart();
+  await pipeline.pass(20 * MINUTE, MINUTE);
+  await pay(500);
+  await pipeline.pass(10 * MINUTE, MINUTE);
+  await pay(500);
+  expect(mentions().map((mention) => mention !== '')).toEqual([false, true, false, false, true]);
+});
+
+it('mentions a role in the message that replaces a refused one', async () => {
+  await pipeline.watch(ALICE, WHALES, { mention: ROLE });
+  pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
+  pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
+  for (const n of [1, 2]) await pipeline.pay(n);
+  await pipeline.routed();
+  await pipeline.turnUntilSettled();
+  expect(mentions()).toContain(`<@&${ROLE}>`);
+});
+
+it('mentions a role once, even if Discord refuses the first message', async () => {
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionCooldown: 60 });
+  pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
+  await pipeline.storeTogether([payment(), payment()]);
+  await pipeline.pay(3);
+  await pipeline.turnUntilSettled();
+  const texts = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
+  expect(texts.filter((text) => text.includes(`<@&${ROLE}>`))).toHaveLength(1);
+  expect(texts.length).toBeGreaterThan(1);
+  expect(texts.join('\n').match(/📥/gu)).toHaveLength(3);
+});
