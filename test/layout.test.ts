@@ -21,7 +21,7 @@ const SOURCES = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
 const KNOW_TABLES: Record<string, string> = {
   'test/store/sqlite': 'tests of this implementation, and what other tests do to its file and break in it',
   'test/store/postgres': 'starts the server, and reads what its tests break',
-  'test/services/operating.test.ts': 'writes a file as the version before wrote it, of the services’ own database',
+  'test/services/migrations.test.ts': 'writes files as earlier versions wrote them, of the services’ own database',
   'bench/postgres': 'fills this engine’s days with millions of rows',
   'bench/sqlite': 'fills this engine’s file with millions of rows, and measures it',
 };

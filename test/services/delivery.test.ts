@@ -4,10 +4,10 @@ import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { connect } from '../../services/chain/nodes.ts';
 import { openNotification } from '../../services/notification/service.ts';
 import { openStore } from '../../services/notification/store/index.ts';
-import type { NewDelivery } from '../../services/notification/store/new-deliveries.ts';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
+import { newDelivery, WEBHOOK } from './new-delivery.ts';
 import { startReceiver } from './receiver.ts';
 
 const here = surroundings({ scripted: true });
@@ -243,48 +243,11 @@ it('reports a block to other webhooks when one is deleted while the block is rea
   await node.close();
 });
 
-const PLAIN = {
-  projectId: 'harbor',
-  eventType: 'ALL',
-  confirmations: 0,
-  withdrawals: false,
-  parallel: 1,
-  fromBlock: null,
-} as const;
-const BARE = {
-  style: { nativeSymbol: 'NATIVE', strict: false },
-  pollMs: 1000,
-  webhookAllow: ['127.0.0.1'],
-  secretsOf: () => [],
-};
-
-function deliveryOf(webhookId: string, at: number, dueAt: number, more: Partial<NewDelivery> = {}): NewDelivery {
-  return {
-    webhookId,
-    projectId: 'harbor',
-    txHash: '0x1',
-    blockNumber: 1,
-    blockHash: '0xb',
-    blockTime: null,
-    eventKey: String(at),
-    transferKey: '',
-    place: null,
-    matched: null,
-    confirmAt: null,
-    body: '{}',
-    draft: null,
-    token: null,
-    rank: 0,
-    dueAt,
-    ...more,
-  };
-}
-
 it('sends the delivery that fell due last first, and later ranks after earlier ones', () => {
   const store = openStore(`${here.dir}/order`);
-  const { id: webhookId } = store.webhooks.create({ ...PLAIN, url: here.receiver.url });
+  const { id: webhookId } = store.webhooks.create(WEBHOOK);
   const ranks = [0, 0, 0, 0, 1, 2];
-  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => deliveryOf(webhookId, at, dueAt, { rank: ranks[at]! }));
+  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => newDelivery(webhookId, String(at), { dueAt, rank: ranks[at]! }));
   const ids = store.deliveries.keep(due).map(({ id }) => id);
   const order = [0, 1, 2, 3, 4, 5].map((skip) => store.deliveries.nextDue(webhookId, 5, { skip })?.id);
   expect(order).toEqual([ids[2], ids[0], ids[1], ids[4], ids[5], undefined]);
@@ -347,26 +310,20 @@ it('keeps the deliveries of a receiver that accepted one in between', async () =
 });
 
 it('waits for the current attempt when it stops, and starts no other', async () => {
-  const dir = `${here.dir}/ending`;
-  const clock = createManualClock();
-  const node = connect(here.chain.rpcUrl);
-  const log = pino({ level: 'silent' });
-  const notification = openNotification({ ...BARE, node, dir, clock, log });
-  const { id: webhookId } = notification.store.webhooks.create({ ...PLAIN, url: here.receiver.url });
-  notification.store.deliveries.keep([0, 1].map((at) => deliveryOf(webhookId, at, clock.now())));
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   here.receiver.answer(null);
-  notification.setFaults({});
+  await here.chain.burst(2, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
   await here.receiver.until(1);
-  const closed = notification.close();
+  const closed = services.close();
   await turn();
   here.receiver.answer(200);
   here.receiver.release(200);
   await closed;
   expect(here.receiver.received).toHaveLength(1);
-  const store = openStore(dir);
+  const store = openStore(here.dir);
   expect(store.deliveries.countPending()).toBe(1);
   store.close();
-  node.close();
 });
 
 it('survives a database that fails while due deliveries are read', () => {
@@ -374,7 +331,16 @@ it('survives a database that fails while due deliveries are read', () => {
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   const clock = createManualClock();
   const node = connect(here.chain.rpcUrl);
-  const notification = openNotification({ ...BARE, node, dir: `${here.dir}/failing`, clock, log });
+  const notification = openNotification({
+    node,
+    dir: `${here.dir}/failing`,
+    clock,
+    log,
+    style: { nativeSymbol: 'NATIVE', strict: false },
+    pollMs: 1000,
+    webhookAllow: ['127.0.0.1'],
+    secretsOf: () => [],
+  });
   notification.store.close();
   expect(() => notification.setFaults({})).not.toThrow();
   clock.advance(5_000);

@@ -3,6 +3,7 @@ import { createCommits } from '../../services/notification/commits.ts';
 import type { ReadBlock } from '../../services/notification/store/chain.ts';
 import { type NotificationStore, openStore } from '../../services/notification/store/index.ts';
 import { temporaryFolder } from './harness.ts';
+import { newDelivery, WEBHOOK } from './new-delivery.ts';
 
 /** Blocks with more deliveries than one transaction stores. */
 
@@ -14,9 +15,7 @@ let webhookId: string;
 beforeEach(() => {
   folder = temporaryFolder();
   store = openStore(folder.dir);
-  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
-  const receiver = { projectId: 'harbor', url: 'http://127.0.0.1', eventType: 'ALL' } as const;
-  webhookId = store.webhooks.create({ ...receiver, ...settings }).id;
+  webhookId = store.webhooks.create(WEBHOOK).id;
   store.chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
 });
 afterEach(() => {
@@ -30,25 +29,9 @@ const blockOf = (hash: string, more: Partial<ReadBlock['deliveries'][number]> = 
   time: 0,
   unreadable: [],
   tracesMissing: null,
-  deliveries: Array.from({ length: COUNT }, (_, at) => ({
-    webhookId,
-    projectId: 'harbor',
-    txHash: `${hash} ${at}`,
-    blockNumber: 3,
-    blockHash: hash,
-    blockTime: 0,
-    eventKey: String(at),
-    transferKey: '',
-    place: 'log:0',
-    matched: null,
-    confirmAt: null,
-    body: '{}',
-    draft: null,
-    token: null,
-    rank: 0,
-    dueAt: 0,
-    ...more,
-  })),
+  deliveries: Array.from({ length: COUNT }, (_, at) =>
+    newDelivery(webhookId, String(at), { txHash: `${hash} ${at}`, blockNumber: 3, blockHash: hash, ...more }),
+  ),
 });
 const states = () => Object.fromEntries(store.deliveries.countByState().map(({ state, count }) => [state, count]));
 

@@ -1,9 +1,6 @@
-import { mkdirSync, statSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
-import { MIGRATIONS } from '../../services/notification/store/migrations.ts';
 import { startServices } from '../../services/start.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
@@ -312,44 +309,6 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   expect((await services.call('GET', '/webhooks/harbor')).status).toBe(200);
   services.clock.advance(60_000);
   expect(await arrived()).toEqual(['1']);
-});
-
-it('gives the pages of deleted deliveries back to the disk, also in a file of an older version', () => {
-  const dir = `${here.dir}/shrinking`;
-  mkdirSync(dir);
-  const old = new Database(`${dir}/notification.sqlite`);
-  old.exec(MIGRATIONS[0]!);
-  old.close();
-  let store = openStore(dir);
-  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
-  const { id } = store.webhooks.create({ projectId: 'harbor', url: 'http://127.0.0.1', eventType: 'ALL', ...settings });
-  const size = () => statSync(`${dir}/notification.sqlite`).size;
-  const place = { projectId: 'harbor', blockNumber: 1, blockHash: '0x1', blockTime: 0, place: 'log:0', matched: null };
-  const rest = { transferKey: '', confirmAt: null, draft: null, token: null, rank: 0, dueAt: 0 };
-  for (let count = 0; count < 2_000; count++) {
-    const body = 'x'.repeat(1_000);
-    store.deliveries.keep([{ webhookId: id, txHash: String(count), eventKey: String(count), body, ...place, ...rest }]);
-  }
-  store.close();
-  const full = size();
-  store = openStore(dir);
-  store.webhooks.delete(id);
-  store.shrink();
-  store.close();
-  expect(size()).toBeLessThan(full / 4);
-});
-
-it('keeps the place in the chain of a file of the version before', () => {
-  const dir = `${here.dir}/earlier`;
-  mkdirSync(dir);
-  const old = new Database(`${dir}/notification.sqlite`);
-  old.exec(MIGRATIONS.slice(0, 2).join('\n'));
-  old.exec("INSERT INTO chain (one, chain_id, genesis, next_block, told_time) VALUES (1, '1', '0x1', 7, 1800000000)");
-  old.pragma('user_version = 2');
-  old.close();
-  const store = openStore(dir);
-  expect(store.chain.state()).toEqual({ chainId: '1', genesis: '0x1', nextBlock: 7, newestTime: 1_800_000_000 });
-  store.close();
 });
 
 it('releases its database when it cannot start because its port is in use', async () => {

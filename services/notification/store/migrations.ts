@@ -26,7 +26,6 @@ export const MIGRATIONS: readonly string[] = [
     repeats INTEGER NOT NULL DEFAULT 0
   ) STRICT;`,
 
-  // `deliveries.turn` holds the rank of `NewDelivery`; it stays, because a step that only renames it would gain nothing.
   `CREATE TABLE chain (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     chain_id TEXT,
@@ -164,4 +163,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX replays_of_webhook ON replays (webhook_id);`,
 
   'ALTER TABLE chain RENAME COLUMN told_time TO newest_time;',
+
+  'ALTER TABLE deliveries RENAME COLUMN turn TO rank;',
 ];

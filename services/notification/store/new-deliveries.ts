@@ -46,7 +46,7 @@ export const SLICE = 500;
 
 const INSERT = `INSERT INTO deliveries
   (webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key, transfer_key, place, matched, replay,
-   moved_from, state, confirm_at, token, draft, body, turn, due_at)
+   moved_from, state, confirm_at, token, draft, body, rank, due_at)
   VALUES (:webhookId, :projectId, :txHash, :blockNumber, :blockHash, :blockTime, :eventKey, :transferKey, :place, :matched,
    :replay, :movedFrom, :state, :confirmAt, :token, :draft, :body, :rank, :dueAt)`;
 

@@ -67,7 +67,7 @@ const RANKS = [0, 1, 2] as const;
 export function createOutboxStore(db: Database.Database): OutboxStore {
   const due = db.prepare<[string, number, number, number], { id: number }>(
     `SELECT id FROM deliveries INDEXED BY deliveries_due
-     WHERE state = 'pending' AND webhook_id = ? AND turn = ? AND due_at <= ? ORDER BY due_at DESC, id DESC LIMIT ?`,
+     WHERE state = 'pending' AND webhook_id = ? AND rank = ? AND due_at <= ? ORDER BY due_at DESC, id DESC LIMIT ?`,
   );
   const full = db.prepare<[number], Delivery>(
     `SELECT ${COLUMNS} FROM deliveries JOIN webhooks ON webhooks.id = webhook_id WHERE deliveries.id = ?`,

@@ -30,7 +30,7 @@ export function createWithdrawalStore(db: Database.Database): WithdrawalStore {
         for (const { id } of rows) {
           db.prepare(
             `INSERT INTO deliveries (webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key,
-               transfer_key, place, matched, removed, state, body, turn, due_at)
+               transfer_key, place, matched, removed, state, body, rank, due_at)
              SELECT webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key, '', place, matched, 1,
                'pending', substr(body, 1, length(body) - 1) || ',"removed":true}', 0, ? FROM deliveries WHERE id = ?
              ON CONFLICT DO UPDATE SET state = 'pending', due_at = excluded.due_at, attempts = 0`,
