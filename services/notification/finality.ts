@@ -3,6 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { NodeHeader } from '../chain/node.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { BlockTag } from './types.ts';
 
 /** A follow-up waits until this many blocks were read past its event: the transaction may be mined again. */
 const WITHDRAW_AFTER = 2;
@@ -16,15 +17,15 @@ export async function applyFinality(
   height: number,
 ): Promise<boolean> {
   const { node, store, clock, log } = parts;
-  const heightOf = async (tag: 'safe' | 'finalized', code: -1 | -2): Promise<number | null> => {
-    if (!store.deliveries.waitsFor(code)) return null;
+  const heightOf = async (tag: BlockTag): Promise<number | null> => {
+    if (!store.deliveries.waitsFor(tag)) return null;
     const header = await node.call<NodeHeader | null>('eth_getBlockByNumber', [tag, false]).catch((error: Error) => {
       log.warn({ err: error, tag }, 'cannot read this block tag: deliveries that wait for it stay');
       return null;
     });
     return header === null ? null : Number(header.number);
   };
-  const heights = { head: height, safe: await heightOf('safe', -1), finalized: await heightOf('finalized', -2) };
+  const heights = { head: height, safe: await heightOf('safe'), finalized: await heightOf('finalized') };
   const released = store.deliveries.release(heights, clock.now());
   const withdrawn = store.deliveries.withdraw(store.chain.state()!.nextBlock - WITHDRAW_AFTER, clock.now());
   return released.length > 0 || withdrawn > 0;

@@ -108,7 +108,7 @@ export function deliveriesOf(
       transferKey: keyOf(transfer, role),
       place,
       matched: addressIn(transfer, role),
-      confirmAt: confirmAt(webhook, event.blockNumber),
+      ...confirmationOf(webhook, event.blockNumber),
       ...content,
       rank: count < RANK_SIZES[0] ? 0 : count < RANK_SIZES[1] ? 1 : 2,
       dueAt: clock.now() + delayMs,
@@ -166,8 +166,10 @@ function keyOf(transfer: Transfer, role: Role): string {
   return [transfer.kind, addressIn(transfer, 'token'), transfer.from, transfer.to, amount, id, role].join('/');
 }
 
-function confirmAt({ confirmations }: Webhook, blockNumber: number): number | null {
-  if (confirmations === 'safe') return -1;
-  if (confirmations === 'finalized') return -2;
-  return confirmations === 0 ? null : blockNumber + confirmations;
+function confirmationOf(
+  { confirmations }: Webhook,
+  blockNumber: number,
+): Pick<NewDelivery, 'confirmAt' | 'confirmTag'> {
+  if (typeof confirmations !== 'number') return { confirmAt: null, confirmTag: confirmations };
+  return { confirmAt: confirmations === 0 ? null : blockNumber + confirmations, confirmTag: null };
 }

@@ -183,7 +183,7 @@ function createHandOver(parts: {
     deliveries(deliveries: readonly KeptDelivery[]): void {
       for (const { body, ...delivery } of deliveries) if (body !== null) matched({ ...delivery, body });
       if (deliveries.length === 0) deliverer.nudge();
-      else deliverer.expect(deliveries.filter(({ body, confirmAt }) => body !== null && confirmAt === null));
+      else deliverer.expect(deliveries.filter(({ state }) => state === 'pending'));
     },
     /** Completes the deliveries that wait for a token. */
     async token(token: string, facts: TokenFacts, { head, next }: ScannerStatus): Promise<void> {

@@ -42,6 +42,7 @@ export function testDelivery({ id: webhookId, projectId }: Webhook, style: Event
     place: TEST_PLACE,
     matched: null,
     confirmAt: null,
+    confirmTag: null,
     body,
     draft: null,
     token: null,

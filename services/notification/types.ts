@@ -3,8 +3,11 @@ export const EVENT_TYPES = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
 /** One of {@link EVENT_TYPES}. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** How final a block must be before its events are sent: a number of later blocks, or the chain's own tag. */
-export type Confirmations = number | 'safe' | 'finalized';
+/** A chain's own tag for its newest block that is unlikely (`safe`) or unable (`finalized`) to leave the chain. */
+export type BlockTag = 'safe' | 'finalized';
+
+/** How final a block must be before its events are sent: a number of later blocks, or the tag that must reach it. */
+export type Confirmations = number | BlockTag;
 
 /** A project and its two keys, from configuration. */
 export interface Project {

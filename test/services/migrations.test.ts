@@ -42,32 +42,55 @@ it('keeps the place in the chain of a file from before `newest_time` had its nam
   store.close();
 });
 
+const OLD_WEBHOOK = { id: 'w', project_id: 'harbor', url: 'http://127.0.0.1:9', event_type: 'ALL' };
+const oldDelivery = (id: number, more: Record<string, string | number>) => ({
+  id,
+  webhook_id: OLD_WEBHOOK.id,
+  project_id: 'harbor',
+  tx_hash: '0x1',
+  block_number: 1,
+  block_hash: '0xb',
+  event_key: String(id),
+  transfer_key: '',
+  state: 'pending',
+  body: '{}',
+  due_at: id,
+  ...more,
+});
+
 it('keeps the order of the deliveries of a file from before `rank` had its name', () => {
-  const delivery = (id: number, turn: number) => ({
-    id,
-    webhook_id: 'w',
-    project_id: 'harbor',
-    tx_hash: '0x1',
-    block_number: 1,
-    block_hash: '0xb',
-    event_key: String(id),
-    transfer_key: '',
-    state: 'pending',
-    body: '{}',
-    turn,
-    due_at: id,
-  });
   writeVersion(3, [
-    ['webhooks', { id: 'w', project_id: 'harbor', url: 'http://127.0.0.1:9', event_type: 'ALL' }],
-    ['deliveries', delivery(1, 0)],
-    ['deliveries', delivery(2, 0)],
-    ['deliveries', delivery(3, 2)],
-    ['deliveries', delivery(4, 1)],
+    ['webhooks', OLD_WEBHOOK],
+    ['deliveries', oldDelivery(1, { turn: 0 })],
+    ['deliveries', oldDelivery(2, { turn: 0 })],
+    ['deliveries', oldDelivery(3, { turn: 2 })],
+    ['deliveries', oldDelivery(4, { turn: 1 })],
   ]);
   const store = openStore(folder.dir);
-  const order = [0, 1, 2, 3].map((skip) => store.deliveries.nextDue('w', 10, { skip })?.id);
+  const order = [0, 1, 2, 3].map((skip) => store.deliveries.nextDue(OLD_WEBHOOK.id, 10, { skip })?.id);
   // By rank, then what fell due last.
   expect(order).toEqual([2, 1, 4, 3]);
+  store.close();
+});
+
+it('keeps what the deliveries wait for in a file from before `confirm_tag`', () => {
+  writeVersion(4, [
+    ['webhooks', OLD_WEBHOOK],
+    ['deliveries', oldDelivery(1, { state: 'waiting', confirm_at: -1 })],
+    ['deliveries', oldDelivery(2, { state: 'waiting', confirm_at: -2 })],
+    ['deliveries', oldDelivery(3, { state: 'waiting', confirm_at: 7 })],
+  ]);
+  const store = openStore(folder.dir);
+  const { deliveries } = store;
+  const due = () => [0, 1, 2].map((skip) => deliveries.nextDue(OLD_WEBHOOK.id, 10, { skip })?.id);
+  expect([deliveries.waitsFor('safe'), deliveries.waitsFor('finalized')]).toEqual([true, true]);
+  deliveries.release({ head: 6, safe: 1, finalized: 0 }, 0);
+  expect(due()).toEqual([1, undefined, undefined]);
+  deliveries.release({ head: 6, safe: 1, finalized: 1 }, 0);
+  expect(due()).toEqual([2, 1, undefined]);
+  deliveries.release({ head: 7, safe: null, finalized: null }, 0);
+  expect(due()).toEqual([3, 2, 1]);
+  expect([deliveries.waitsFor('safe'), deliveries.waitsFor('finalized')]).toEqual([false, false]);
   store.close();
 });
 

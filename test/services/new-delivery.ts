@@ -28,6 +28,7 @@ export function newDelivery(webhookId: string, eventKey: string, more: Partial<N
     place: null,
     matched: null,
     confirmAt: null,
+    confirmTag: null,
     body: '{}',
     draft: null,
     token: null,

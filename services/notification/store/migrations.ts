@@ -165,4 +165,11 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE chain RENAME COLUMN told_time TO newest_time;',
 
   'ALTER TABLE deliveries RENAME COLUMN turn TO rank;',
+
+  // `confirm_at` held -1 for the safe block and -2 for the finalized one.
+  `ALTER TABLE deliveries ADD COLUMN confirm_tag TEXT;
+  UPDATE deliveries SET confirm_tag = CASE confirm_at WHEN -1 THEN 'safe' ELSE 'finalized' END, confirm_at = NULL
+    WHERE confirm_at < 0;
+  DROP INDEX deliveries_waiting;
+  CREATE INDEX deliveries_waiting ON deliveries (confirm_tag) WHERE state = 'waiting';`,
 ];

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { BlockTag } from '../types.ts';
 
 /** A delivery before it is stored. */
 export interface NewDelivery {
@@ -17,8 +18,10 @@ export interface NewDelivery {
   place: string | null;
   /** The watched address. */
   matched: string | null;
-  /** Height that the chain must reach first; -1 the safe block, -2 the finalized one; null: sent at once. */
+  /** Height that the chain must reach first, if it waits for one. */
   confirmAt: number | null;
+  /** Tag that must reach its block first, if it waits for one. */
+  confirmTag: BlockTag | null;
   /** null while the token's facts are unknown. */
   body: string | null;
   /** What the body is made of, while it is null. */
@@ -32,8 +35,8 @@ export interface NewDelivery {
   replay?: number;
 }
 
-/** A delivery that was stored, as reports name it. */
-export type KeptDelivery = NewDelivery & { id: number };
+/** A delivery that was stored: `waiting` for confirmations or its token's facts, or `pending`. */
+export type KeptDelivery = NewDelivery & { id: number; state: 'waiting' | 'pending' };
 
 /** Deliveries when they are found. */
 export interface NewDeliveryStore {
@@ -46,14 +49,18 @@ export const SLICE = 500;
 
 const INSERT = `INSERT INTO deliveries
   (webhook_id, project_id, tx_hash, block_number, block_hash, block_time, event_key, transfer_key, place, matched, replay,
-   moved_from, state, confirm_at, token, draft, body, rank, due_at)
+   moved_from, state, confirm_at, confirm_tag, token, draft, body, rank, due_at)
   VALUES (:webhookId, :projectId, :txHash, :blockNumber, :blockHash, :blockTime, :eventKey, :transferKey, :place, :matched,
-   :replay, :movedFrom, :state, :confirmAt, :token, :draft, :body, :rank, :dueAt)`;
+   :replay, :movedFrom, :state, :confirmAt, :confirmTag, :token, :draft, :body, :rank, :dueAt)`;
 
 interface Existing {
   id: number;
   state: string;
   deliveredAt: number | null;
+}
+
+function stateOf({ body, confirmAt, confirmTag }: NewDelivery): KeptDelivery['state'] {
+  return body === null || confirmAt !== null || confirmTag !== null ? 'waiting' : 'pending';
 }
 
 /** Creates the part of the store that takes new deliveries, also from blocks that come back into the chain. */
@@ -70,7 +77,7 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
   );
   const setState = db.prepare<[string, number]>('UPDATE deliveries SET state = ? WHERE id = ?');
   const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
-  const unsentFollowUp = db.prepare<[string, string, string]>(
+  const removeFollowUp = db.prepare<[string, string, string]>(
     `DELETE FROM deliveries WHERE webhook_id = ? AND block_hash = ? AND event_key = ? AND removed = 1`,
   );
 
@@ -78,9 +85,9 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
     const { webhookId, txHash, transferKey, replay = 0 } = delivery;
     const moved = isMove && transferKey !== '' ? orphanOf.get(webhookId, txHash, transferKey) : undefined;
     if (moved !== undefined) setState.run('moved', moved.id);
-    const state = delivery.body === null || delivery.confirmAt !== null ? 'waiting' : 'pending';
+    const state = stateOf(delivery);
     const row = { ...delivery, replay, movedFrom: moved?.blockHash ?? null, state };
-    return { ...delivery, id: Number(insert.run(row).lastInsertRowid) };
+    return { ...delivery, state, id: Number(insert.run(row).lastInsertRowid) };
   };
 
   /** A block that comes back into the chain: what was sent and not withdrawn needs nothing more. */
@@ -96,7 +103,7 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
       case 'dropped':
       case 'withdrawn':
       case 'moved':
-        unsentFollowUp.run(webhookId, blockHash, eventKey);
+        removeFollowUp.run(webhookId, blockHash, eventKey);
         remove.run(known.id);
         return add(delivery, true);
       default:

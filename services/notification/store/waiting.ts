@@ -1,24 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
+import type { BlockTag } from '../types.ts';
 import { SLICE } from './new-deliveries.ts';
 import type { Delivery } from './outbox.ts';
 
 /** A delivery whose body is complete. */
 export type CompletedDelivery = Pick<Delivery, 'id' | 'webhookId' | 'projectId' | 'txHash' | 'blockNumber' | 'body'>;
 
-/** Which heights the chain has reached; null where unknown. */
-export interface Heights {
-  head: number;
-  safe: number | null;
-  finalized: number | null;
-}
+/** Which heights the chain and its tags have reached; null where unknown. */
+export type Heights = { head: number } & Record<BlockTag, number | null>;
 
 /** Deliveries that wait for confirmations or for their token's facts. */
 export interface WaitingStore {
   /** Lets the confirmed and named deliveries be sent; returns the webhooks concerned. */
   release(heights: Heights, now: number): string[];
-  /** Whether a delivery waits for the safe (-1) or finalized (-2) block. */
-  waitsFor(tag: -1 | -2): boolean;
+  /** Whether a delivery waits for a tag to reach its block. */
+  waitsFor(tag: BlockTag): boolean;
   /** The tokens that deliveries wait for. */
   unnamedTokens(): string[];
   /** Completes the deliveries of a token; `render` returns null for those that their webhook does not want. */
@@ -35,20 +32,22 @@ export function createWaitingStore(db: Database.Database): WaitingStore {
   const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
 
   return {
-    release({ head, safe, finalized }, now) {
+    release(heights, now) {
       const rows = db
-        .prepare<Record<string, number>, { webhookId: string }>(
+        .prepare<Heights & { now: number }, { webhookId: string }>(
           `UPDATE deliveries SET state = 'pending', due_at = max(due_at, :now)
-           WHERE state = 'waiting' AND body IS NOT NULL AND (confirm_at IS NULL OR confirm_at BETWEEN 0 AND :head
-             OR (confirm_at = -1 AND block_number <= :safe) OR (confirm_at = -2 AND block_number <= :finalized))
+           WHERE state = 'waiting' AND body IS NOT NULL AND (confirm_at IS NULL OR confirm_at <= :head)
+             AND (confirm_tag IS NULL OR confirm_tag = 'safe' AND block_number <= :safe
+               OR confirm_tag = 'finalized' AND block_number <= :finalized)
            RETURNING webhook_id AS webhookId`,
         )
-        .all({ head, safe: safe ?? -1, finalized: finalized ?? -1, now });
+        .all({ ...heights, now });
       return [...new Set(rows.map(({ webhookId }) => webhookId))];
     },
     waitsFor: (tag) =>
-      db.prepare<[number]>("SELECT 1 FROM deliveries WHERE state = 'waiting' AND confirm_at = ? LIMIT 1").get(tag) !==
-      undefined,
+      db
+        .prepare<[BlockTag]>("SELECT 1 FROM deliveries WHERE state = 'waiting' AND confirm_tag = ? LIMIT 1")
+        .get(tag) !== undefined,
     unnamedTokens: () =>
       db
         .prepare<[], { token: string }>(
