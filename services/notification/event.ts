@@ -110,6 +110,11 @@ export function eventBody(source: EventSource, token: TokenFacts | null, style: 
   });
 }
 
+/** The JSON text of a follow-up: the event's, with `removed: true` at its end. */
+export function withdrawalBody(eventText: string): string {
+  return `${eventText.slice(0, -1)},"removed":true}`;
+}
+
 function directionOf(role: Role, { strict }: EventStyle): string | null {
   if (role === 'token') return strict ? 'incoming' : null;
   return role === 'to' ? 'incoming' : 'outgoing';

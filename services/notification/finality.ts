@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { NodeHeader } from '../chain/node.ts';
 import type { Nodes } from '../chain/nodes.ts';
+import { withdrawalBody } from './event.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { BlockTag } from './types.ts';
 
@@ -27,6 +28,10 @@ export async function applyFinality(
   };
   const heights = { head: height, safe: await heightOf('safe'), finalized: await heightOf('finalized') };
   const released = store.deliveries.release(heights, clock.now());
-  const withdrawn = store.deliveries.withdraw(store.chain.state()!.nextBlock - WITHDRAW_AFTER, clock.now());
+  const withdrawn = store.deliveries.withdraw(
+    store.chain.state()!.nextBlock - WITHDRAW_AFTER,
+    clock.now(),
+    withdrawalBody,
+  );
   return released.length > 0 || withdrawn > 0;
 }
