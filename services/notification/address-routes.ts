@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { getAddress } from 'viem';
-import { createCommits } from './commits.ts';
 import { linkNext, pageOf, type RouteParts, read, webhookOf } from './requests.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Webhook } from './store/webhooks.ts';
@@ -8,11 +7,10 @@ import type { Webhook } from './store/webhooks.ts';
 /** Addresses of webhooks: added, removed and listed. */
 export function addressRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
-  const { commit } = createCommits(store);
 
   server.post('/webhook/add-addresses', async (request, reply) => {
     const { webhookId, addresses, fromBlock } = read(schemas.addAddresses, request.body);
-    const added = await commit(() =>
+    const added = await store.commit(() =>
       addAddresses(store, webhookOf(notification, request, webhookId), addresses, fromBlock),
     );
     return reply.code(201).send({ message: `${added} of ${addresses.length} addresses were added` });

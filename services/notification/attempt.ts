@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Breaker } from './breaker.ts';
-import type { Commits } from './commits.ts';
 import type { createOutcomes } from './outcomes.ts';
 import type { createPost } from './post.ts';
+import type { NotificationStore } from './store/index.ts';
 import type { DeliveryProgress, DeliveryRef } from './types.ts';
 import type { NextDelivery } from './webhook-order.ts';
 
 /** Dependencies of {@link createAttempt}. */
 interface AttemptParts {
+  store: Pick<NotificationStore, 'commit'>;
   clock: Clock;
   log: Logger;
   breaker: Breaker;
   outcomes: ReturnType<typeof createOutcomes>;
   post: ReturnType<typeof createPost>;
-  commit: Commits['commit'];
   onProgress: (progress: DeliveryProgress) => void;
   /** Called with the HTTP status, or `none`. */
   onAttempt(result: string): void;
@@ -23,7 +23,7 @@ interface AttemptParts {
 }
 
 /** Returns a function that makes one attempt: posts the delivery, stores what comes of it, and reports both. */
-export function createAttempt({ clock, log, breaker, outcomes, post, commit, ...on }: AttemptParts) {
+export function createAttempt({ store, clock, log, breaker, outcomes, post, ...on }: AttemptParts) {
   return async ({ delivery, origin }: NextDelivery): Promise<void> => {
     const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
     const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
@@ -35,7 +35,7 @@ export function createAttempt({ clock, log, breaker, outcomes, post, commit, ...
     const { isTimedOut: _, ...reply } = result;
     log.info({ deliveryId, webhookId, txHash, attempt: number, ...reply }, 'delivery attempted');
     try {
-      const outcome = await commit(() => outcomes.apply(delivery, number, result));
+      const outcome = await store.commit(() => outcomes.apply(delivery, number, result));
       on.onProgress({ ...ref(), type: 'answered', attempt: number, ...reply });
       on.onProgress({ ...ref(), ...outcome });
     } catch (error) {

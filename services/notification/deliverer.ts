@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 import { createAttempt } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
-import { createCommits } from './commits.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
@@ -58,7 +57,6 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const due = createRestingOrder(order, { clock, log });
   const attempt = createAttempt({
     ...parts,
-    ...createCommits(store),
     breaker,
     outcomes,
     post: createPost(parts, agent),

@@ -36,9 +36,11 @@ export function deliveryRoutes(server: FastifyInstance, { notification, style, s
     return reply.code(202).send({ replayId: replay.id, fromBlock, toBlock: last });
   });
 
-  server.post('/webhook/test', (request, reply) => {
-    const webhook = webhookOf(notification, request, read(schemas.test, request.body).webhookId);
-    const [delivery] = store.deliveries.keep([testDelivery(webhook, style)]);
+  server.post('/webhook/test', async (request, reply) => {
+    const { webhookId } = read(schemas.test, request.body);
+    const [delivery] = await store.commit(() =>
+      store.deliveries.keep([testDelivery(webhookOf(notification, request, webhookId), style)]),
+    );
     notification.nudge();
     return reply.code(202).send({ message: 'A test event is on its way', deliveryId: delivery!.id });
   });

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { addAddresses } from './address-routes.ts';
-import { createCommits } from './commits.ts';
 import type { EventStyle } from './event.ts';
 import { Forbidden, projectOf, type RouteParts, read, webhookOf } from './requests.ts';
 import type { Webhook } from './store/webhooks.ts';
@@ -8,7 +7,6 @@ import type { Webhook } from './store/webhooks.ts';
 /** Webhooks: listed, created, edited and deleted. */
 export function webhookRoutes(server: FastifyInstance, { notification, style, schemas }: RouteParts): void {
   const { store } = notification;
-  const { commit } = createCommits(store);
 
   server.get<{ Params: { projectId: string }; Querystring: { full?: string } }>('/webhooks/:projectId', (request) => {
     const { id } = projectOf(request);
@@ -26,7 +24,7 @@ export function webhookRoutes(server: FastifyInstance, { notification, style, sc
     if (given.projectId !== projectOf(request).id) throw new Forbidden();
     const { projectId, eventType, confirmations = 0, withdrawals = false, parallel = 1, fromBlock = null } = given;
     const settings = { projectId, url, eventType, confirmations, withdrawals, parallel, fromBlock };
-    const webhook = await commit(() => {
+    const webhook = await store.commit(() => {
       const created = store.webhooks.create(settings);
       if (addresses !== undefined) addAddresses(store, created, addresses);
       return created;

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createCommits } from '../../services/notification/commits.ts';
 import type { ReadBlock } from '../../services/notification/store/chain.ts';
 import { type NotificationStore, openStore } from '../../services/notification/store/index.ts';
 import { temporaryFolder } from './harness.ts';
@@ -95,12 +94,11 @@ it('forgets finished deliveries bit by bit, more than are added', async () => {
 
 it('writes what comes at the same time together, and a failure undoes only its own changes', async () => {
   await store.chain.record(blockOf('three'), 0);
-  const { commit } = createCommits(store);
-  const failed = commit(() => {
+  const failed = store.commit(() => {
     store.deliveries.deliver(1, 0);
     throw new Error('not this one');
   });
-  const fine = commit(() => {
+  const fine = store.commit(() => {
     store.deliveries.deliver(2, 0);
     return 'fine';
   });

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { TokenFacts } from '../../chain/token.ts';
 import { type ChainStore, createChainStore } from './chain.ts';
+import { type Commit, createCommit } from './commit.ts';
 import { openDatabase } from './database.ts';
 import { createDeliveryStore, type DeliveryStore } from './deliveries.ts';
 import { createReplayStore, type ReplayStore } from './replays.ts';
@@ -16,11 +17,12 @@ export interface NotificationStore {
   replays: ReplayStore;
   tokens: TokenStore;
   /**
-   * Runs every function in one transaction, which waits for the disk once; one that throws undoes only its own changes.
+   * Runs `work` in one transaction with the other calls of the same turn of the event loop, so that they wait for the
+   * disk once; work that throws undoes only its own changes. Resolves with its result once it is on disk.
    *
-   * @throws when the transaction cannot be written.
+   * @throws what `work` throws, or when the transaction cannot be written.
    */
-  together<Result>(works: readonly (() => Result)[]): ({ result: Result } | { error: Error })[];
+  commit: Commit;
   /** Gives freed pages back to the disk, a few megabytes at a time. */
   shrink(): void;
   close(): void;
@@ -45,16 +47,7 @@ export function openStore(dir: string): NotificationStore {
     deliveries,
     replays: createReplayStore(db, deliveries),
     tokens: createTokenStore(db),
-    together: (works) =>
-      db.transaction(() =>
-        works.map((work) => {
-          try {
-            return { result: db.transaction(work)() };
-          } catch (error) {
-            return { error: error as Error };
-          }
-        }),
-      )(),
+    commit: createCommit(db),
     shrink() {
       db.pragma(`incremental_vacuum(${SHRINK_PAGES})`);
     },
