@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { SIGNING_SECRET } from '../src/domain/signing.ts';
 import type { NodeOptions } from './chain/member.ts';
+import { CREDENTIALS_FAULT, hasReadableCredentials } from './credentials.ts';
 import { readRanges } from './notification/reach.ts';
 import type { Project } from './notification/types.ts';
 
@@ -35,7 +36,7 @@ const number = (least: number, most: number) =>
     .min(least)
     .max(most);
 
-const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT });
+const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT }).refine(hasReadableCredentials, CREDENTIALS_FAULT);
 const nodeUrls = z
   .string()
   .transform((text) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])))

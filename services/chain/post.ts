@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import type { Clock } from '../../src/domain/clock.ts';
+import { authorizationOf } from '../credentials.ts';
 import { timeoutOf } from './methods.ts';
 import { NodeUnreachable } from './node.ts';
 
@@ -82,8 +83,7 @@ export function createPost(options: PostOptions) {
 
 function target({ url: given, headers = {} }: PostOptions): { url: string; headers: Record<string, string> } {
   const url = new URL(given);
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  const authorization = credentials === ':' ? {} : { authorization: `Basic ${btoa(credentials)}` };
+  const authorization = authorizationOf(url);
   url.username = '';
   url.password = '';
   return { url: url.href, headers: { 'content-type': 'application/json', ...authorization, ...headers } };

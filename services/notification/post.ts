@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
+import { authorizationOf } from '../credentials.ts';
 import { identityHeaders } from './sign.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Delivery } from './store/outbox.ts';
@@ -38,7 +39,7 @@ export function createPost({ store, clock, secretsOf }: PostParts, agent: Dispat
     try {
       const response = await request(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...identity, ...credentialsOf(url) },
+        headers: { 'content-type': 'application/json', ...identity, ...authorizationOf(new URL(url)) },
         body,
         dispatcher: agent,
         signal: timeout.signal,
@@ -55,12 +56,4 @@ export function createPost({ store, clock, secretsOf }: PostParts, agent: Dispat
       stopTimer();
     }
   };
-}
-
-/** `https://user:password@…` as the header that it stands for. */
-function credentialsOf(url: string): { authorization?: string } {
-  const { username, password } = new URL(url);
-  if (username === '' && password === '') return {};
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isAddress, zeroAddress } from 'viem';
 import { z } from 'zod';
 import { SENTINEL_ADDRESS } from '../chain/transfers.ts';
+import { CREDENTIALS_FAULT, hasReadableCredentials } from '../credentials.ts';
 import { EVENT_TYPES } from './types.ts';
 
 /** What the notification service accepts in requests. */
@@ -59,7 +60,7 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
   const receiverUrl = z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .max(2048)
-    .refine(hasReadableCredentials, 'must have its user and password in URL encoding: % is written %25')
+    .refine(hasReadableCredentials, CREDENTIALS_FAULT)
     .refine((url) => isReachable(url, permits), 'must not be a private address: WEBHOOK_ALLOW names the allowed ones');
   const names = [...new Set([...EVENT_TYPES, nativeSymbol])];
   const eventType = z
@@ -113,15 +114,4 @@ function isReachable(url: string, permits: (ip: string) => boolean): boolean {
   if (!URL.canParse(url)) return true; // That is another fault.
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 || permits(host);
-}
-
-function hasReadableCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return true; // That is another fault.
-  try {
-    const { username, password } = new URL(url);
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -62,10 +62,11 @@ it('shares calls by weight, and asks a node of weight 0 only when no other helps
   expect(spare.asked).toHaveLength(1);
 });
 
-it('sends the headers and the credentials of a URL', async () => {
+it('sends the headers of a node, and the credentials in its URL as UTF-8', async () => {
   const { url, asked } = await fake();
-  await use([{ url: url.replace('//', '//user:p%40ss@'), headers: { 'x-key': 'abc' } }]).call('eth_gasPrice');
-  expect(asked[0]!.headers).toMatchObject({ 'x-key': 'abc', authorization: `Basic ${btoa('user:p@ss')}` });
+  await use([{ url: url.replace('//', '//user:p%40ss%E2%82%AC@'), headers: { 'x-key': 'abc' } }]).call('eth_gasPrice');
+  const authorization = `Basic ${Buffer.from('user:p@ss€').toString('base64')}`;
+  expect(asked[0]!.headers).toMatchObject({ 'x-key': 'abc', authorization });
 });
 
 it('asks a node for traces first and for nothing else, and the others when it fails', async () => {
