@@ -4,10 +4,12 @@ import { type Clock, SECOND } from '../../src/domain/clock.ts';
 export interface Budget {
   /** Resolves when the next call may be made. First come, first served. */
   take(): Promise<void>;
-  /** The node answered that too many calls were made: slows down, and recovers slowly. */
+  /** Call when the node reports too many calls: the rate sinks at once and recovers slowly. */
   slowDown(): void;
   /** Calls per second now; null while there is no limit. */
   rate(): number | null;
+  /** Ends the limit, and with it every wait, because no more calls are made. */
+  close(): void;
 }
 
 const MIN_RATE = 2;
@@ -24,6 +26,8 @@ export function createBudget(clock: Clock, perSecond?: number): Budget {
   let windowStart = 0;
   let made = 0;
   let madeBefore = 0;
+  let isClosed = false;
+  const waiting = new Set<() => void>();
 
   const rate = (): number | null => {
     if (learned !== null) {
@@ -43,24 +47,39 @@ export function createBudget(clock: Clock, perSecond?: number): Budget {
     made += 1;
   };
 
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        waiting.delete(end);
+        resolve();
+      };
+      const cancel = clock.after(ms, end);
+      waiting.add(end);
+    });
+
   return {
     rate,
     take() {
       const now = clock.now();
       count(now);
       const limit = rate();
-      if (limit === null) return Promise.resolve();
+      if (limit === null || isClosed) return Promise.resolve();
       const spacing = SECOND / limit;
       // Up to a quarter of a second's calls may be made at once.
       nextAt = Math.max(nextAt, now - SECOND / 4) + spacing;
       const wait = nextAt - now - spacing;
-      return wait <= 0 ? Promise.resolve() : new Promise((resolve) => clock.after(wait, resolve));
+      return wait <= 0 ? Promise.resolve() : pause(wait);
     },
     slowDown() {
       const now = clock.now();
       if (learned !== null && now - learned.since < SECOND) return; // Calls that were under way at the same time.
       const refusedAt = Math.max(MIN_RATE, made, madeBefore, rate() ?? 0);
       learned = { rate: Math.max(MIN_RATE, (rate() ?? refusedAt) * 0.7), refusedAt, since: now };
+    },
+    close() {
+      isClosed = true;
+      for (const end of waiting) end();
     },
   };
 }

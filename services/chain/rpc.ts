@@ -16,7 +16,7 @@ export interface Rpc {
 export interface RpcOptions extends PostOptions {
   /** Calls that may share one HTTP request; default 1: no batches. */
   batch?: number;
-  /** Of all calls; a limit that the node names for traces slows down only these. */
+  /** Of all calls, and of traces: a limit that the node names for traces slows down only these. Closed with the node. */
   budgets: { calls: Budget; traces: Budget };
   /** Called after each call with its result: `ok`, `refused`, `busy` or `unreachable`. */
   onCall?(method: string, result: string, ms: number): void;
@@ -49,6 +49,8 @@ export function connectRpc(options: RpcOptions): Rpc {
     close() {
       post.close();
       batches.close();
+      budgets.calls.close();
+      budgets.traces.close();
     },
   };
 }

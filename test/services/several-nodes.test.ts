@@ -4,6 +4,7 @@ import { createBudget } from '../../services/chain/budget.ts';
 import type { NodeOptions } from '../../services/chain/member.ts';
 import type { NodeHeader } from '../../services/chain/node.ts';
 import { type ConnectOptions, connect, type Nodes } from '../../services/chain/nodes.ts';
+import { inTime } from '../until.ts';
 import { type Asked, type FakeNode, type Reply, startFakeNode } from './fake-node.ts';
 
 let fakes: FakeNode[] = [];
@@ -134,6 +135,18 @@ it('learns a rate from 429 and forgets it slowly', async () => {
   expect(budget.rate()).toBeGreaterThan(100);
   clock.advance(600_000);
   expect(budget.rate()).toBeNull();
+});
+
+it('ends calls that wait for their turn when the connection is closed', async () => {
+  const { url, asked } = await fake();
+  const used = use([{ url }], { perSecond: 1 });
+  const calls = [1, 2, 3].map((number) => used.call('eth_getCode', [number]));
+  expect(await calls[0]).toBe('0x1');
+  used.close();
+  const ended = Promise.allSettled(calls.slice(1));
+  const reason = new Error('The connection to the node is closed');
+  expect(await inTime('the waiting calls end', ended)).toEqual([1, 2].map(() => ({ status: 'rejected', reason })));
+  expect(asked).toHaveLength(1);
 });
 
 it('never exceeds a rate that was set', async () => {
