@@ -35,8 +35,8 @@ const token = z.object({
   type: z.string(),
 });
 
-/** The answers of the three interfaces, by method and path below their roots. */
-export const ANSWERS = {
+/** The successful responses of the three interfaces, by method and path. */
+export const responses = {
   'POST /notification/v0/webhook': { 201: webhook },
   'PUT /notification/v0/webhook': { 200: webhook },
   'GET /notification/v0/webhook/{webhookId}': {
@@ -61,19 +61,25 @@ export const ANSWERS = {
   },
 } as const satisfies Record<string, Record<number, z.ZodType>>;
 
-type Operation = keyof typeof ANSWERS;
+/** A method and a path of the three interfaces. */
+export type Operation = keyof typeof responses;
+
+function partsOf(operation: Operation): { method: string; path: string } {
+  const [method = '', path = ''] = operation.split(' ');
+  return { method, path };
+}
 
 const error = z.object({ statusCode: z.int(), errorMessage: z.string(), error: z.string() });
 const discoveryError = z.object({ error: z.object({ message: z.string() }) });
 
-/** The error responses of an operation, by status; each interface has one shape for all of them. */
-export function refusalsOf(operation: Operation): Record<number, { description: string; shape: z.ZodType }> {
-  const path = operation.split(' ')[1]!;
+/** The error responses of an operation, by status; an interface has one shape for all of them. */
+export function errorResponsesOf(operation: Operation): Record<number, { description: string; shape: z.ZodType }> {
+  const { method, path } = partsOf(operation);
   const common = (shape: z.ZodType) => ({
     400: { description: 'The request cannot be understood', shape },
     500: { description: 'It failed; try again later', shape },
   });
-  if (path.startsWith('/explorer')) return common(ANSWERS['GET /explorer/v0'][200]);
+  if (path.startsWith('/explorer')) return common(responses['GET /explorer/v0'][200]);
   if (path.startsWith('/discovery')) return common(discoveryError);
   const withBody = {
     413: { description: 'The body is longer than 1 MiB', shape: error },
@@ -82,60 +88,38 @@ export function refusalsOf(operation: Operation): Record<number, { description: 
   return {
     ...common(error),
     403: { description: 'Wrong key, foreign project or unknown webhook', shape: error },
-    ...(/^(POST|PUT)/.test(operation) ? withBody : {}),
+    ...(method === 'POST' || method === 'PUT' ? withBody : {}),
   };
 }
 
-/** Serves the OpenAPI document of the three interfaces at `/openapi.json`. */
-export function openApiRoutes(server: FastifyInstance, nativeSymbol: string): void {
-  const document = openApiDocument(nativeSymbol);
+/** A chain whose interfaces the document describes. */
+export interface DocumentedChain {
+  /** What the paths of its notification and explorer interfaces begin with. */
+  prefix: string;
+  /** What clients call the `NATIVE` event type. */
+  nativeSymbol: string;
+}
+
+/** Serves the OpenAPI document of the interfaces at `/openapi.json`. */
+export function openApiRoutes(server: FastifyInstance, chains: readonly DocumentedChain[]): void {
+  const document = openApiDocument(chains);
   server.get('/openapi.json', () => document);
 }
 
-function openApiDocument(nativeSymbol: string): object {
-  const schemas = notificationSchemas(nativeSymbol, () => true);
-  const bodies: Partial<Record<Operation, z.ZodType>> = {
-    'POST /notification/v0/webhook': schemas.create,
-    'PUT /notification/v0/webhook': schemas.edit,
-    'POST /notification/v0/webhook/add-addresses': schemas.addAddresses,
-    'POST /notification/v0/webhook/delete-addresses': schemas.deleteAddresses,
-    'POST /notification/v0/webhook/replay': schemas.replay,
-    'POST /notification/v0/webhook/test': schemas.test,
-  };
-  const queries: Partial<Record<Operation, z.ZodObject>> = {
-    'GET /notification/v0/webhook/addresses/{webhookId}': pageQuery,
-    'GET /notification/v0/webhook/failed/{webhookId}': pageQuery,
-    'GET /notification/v0/webhooks/{projectId}': z.object({ full: z.enum(['1']).optional() }),
-    'GET /explorer/v0': z.object({
-      module: z.literal('token'),
-      action: z.literal('getToken'),
-      contractaddress: z.string(),
-    }),
-    'GET /discovery/api/infrastructure-providers/rows': rowsQuery,
-  };
+function openApiDocument(chains: readonly DocumentedChain[]): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [operation, answers] of Object.entries(ANSWERS) as [Operation, Record<number, z.ZodType>][]) {
-    const [method = '', path = ''] = operation.split(' ');
-    const isNotification = path.startsWith('/notification');
-    const body = bodies[operation];
-    paths[path] ??= {};
-    paths[path][method.toLowerCase()] = {
-      ...(isNotification ? { security: [{ secret: [], key: [] }] } : {}),
-      parameters: [...pathParameters(path), ...queryParameters(queries[operation])],
-      ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
-      responses: {
-        ...Object.fromEntries(
-          Object.entries(answers).map(([status, shape]) => [status, { description: 'Success', content: json(shape) }]),
-        ),
-        ...Object.fromEntries(
-          Object.entries(refusalsOf(operation)).map(([status, { description, shape }]) => [
-            status,
-            { description, content: json(shape) },
-          ]),
-        ),
-      },
-    };
+  const add = (operation: Operation, prefix: string, body?: z.ZodType): void => {
+    const { method, path } = partsOf(operation);
+    paths[prefix + path] ??= {};
+    paths[prefix + path]![method.toLowerCase()] = operationObject(operation, body);
+  };
+  const operations = Object.keys(responses) as Operation[];
+  const isShared = (operation: Operation) => partsOf(operation).path.startsWith('/discovery');
+  for (const { prefix, nativeSymbol } of chains) {
+    const bodies = bodiesOf(nativeSymbol);
+    for (const operation of operations.filter((one) => !isShared(one))) add(operation, prefix, bodies[operation]);
   }
+  for (const operation of operations.filter(isShared)) add(operation, '');
   return {
     openapi: '3.1.0',
     info: { title: 'Address notification, token lookup and provider discovery', version: '1.0.0' },
@@ -146,6 +130,49 @@ function openApiDocument(nativeSymbol: string): object {
       },
     },
     paths,
+  };
+}
+
+function bodiesOf(nativeSymbol: string): Partial<Record<Operation, z.ZodType>> {
+  const schemas = notificationSchemas(nativeSymbol, () => true);
+  return {
+    'POST /notification/v0/webhook': schemas.create,
+    'PUT /notification/v0/webhook': schemas.edit,
+    'POST /notification/v0/webhook/add-addresses': schemas.addAddresses,
+    'POST /notification/v0/webhook/delete-addresses': schemas.deleteAddresses,
+    'POST /notification/v0/webhook/replay': schemas.replay,
+    'POST /notification/v0/webhook/test': schemas.test,
+  };
+}
+
+const queries: Partial<Record<Operation, z.ZodObject>> = {
+  'GET /notification/v0/webhook/addresses/{webhookId}': pageQuery,
+  'GET /notification/v0/webhook/failed/{webhookId}': pageQuery,
+  'GET /notification/v0/webhooks/{projectId}': z.object({ full: z.enum(['1']).optional() }),
+  'GET /explorer/v0': z.object({
+    module: z.literal('token'),
+    action: z.literal('getToken'),
+    contractaddress: z.string(),
+  }),
+  'GET /discovery/api/infrastructure-providers/rows': rowsQuery,
+};
+
+/** An Operation Object of OpenAPI. */
+function operationObject(operation: Operation, body: z.ZodType | undefined): object {
+  const { path } = partsOf(operation);
+  const successes = Object.entries<z.ZodType>(responses[operation]).map(([status, shape]) => [
+    status,
+    { description: 'Success', content: json(shape) },
+  ]);
+  const errors = Object.entries(errorResponsesOf(operation)).map(([status, { description, shape }]) => [
+    status,
+    { description, content: json(shape) },
+  ]);
+  return {
+    ...(path.startsWith('/notification') ? { security: [{ secret: [], key: [] }] } : {}),
+    parameters: [...pathParameters(path), ...queryParameters(queries[operation])],
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    responses: Object.fromEntries([...successes, ...errors]),
   };
 }
 

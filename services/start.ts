@@ -23,7 +23,7 @@ type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /** One chain and its nodes. */
 export interface ChainOptions {
-  /** Its roots begin with `/{name}`, and its folder is named so; without a name there is one chain. */
+  /** Its paths begin with `/{name}`, and its folder has this name; without it there is one chain. */
   name?: string;
   nodes: readonly NodeOptions[];
   /** WebSocket URL of a node that announces new blocks. */
@@ -32,7 +32,7 @@ export interface ChainOptions {
   nativeSymbol?: string;
   /** Contracts that the explorer calls cataloged; default none. */
   cataloged?: readonly string[];
-  /** Calls per second to each node; default: no limit until one answers 429. */
+  /** Calls per second to each node; default: no limit until a node responds with 429. */
   perSecond?: number;
   /** Calls that may share one HTTP request; default 1. */
   batch?: number;
@@ -51,7 +51,7 @@ export interface ServicesOptions {
   projects: readonly Project[] | (() => readonly Project[]);
   /** Private addresses and CIDRs that deliveries may go to; default none. */
   webhookAllow?: readonly string[];
-  /** true: the letter of the specification where live services differ. */
+  /** true: follow the specification to the letter where live services differ. */
   strict?: boolean;
   /** Default 127.0.0.1. */
   host?: string;
@@ -63,14 +63,14 @@ export interface ServicesOptions {
   nativeSymbol?: string;
   /** For a single chain; see {@link ChainOptions}. */
   cataloged?: readonly string[];
-  /** Milliseconds between looks for a new block; default 1000. */
+  /** Milliseconds between checks for a new block; default 1000. */
   pollMs?: number;
   /** The JSON file of the discovery service; default the one that comes with it. */
   providersFile?: string;
   clock?: Clock;
   /** Default: silent. */
   log?: Logger;
-  /** Aborted: the start is given up. */
+  /** Abort it to give up the start. */
   signal?: AbortSignal;
 }
 
@@ -94,10 +94,13 @@ export interface Services {
 
 /** The explorer's share of the calls to a node, so that page views do not slow down the scanner. */
 const EXPLORER_SHARE = 0.2;
+/** The explorer's calls per second where no rate is set. */
 const EXPLORER_PER_SECOND = 20;
+const NATIVE_SYMBOL = 'NATIVE';
 
 interface RunningChain {
-  prefix: string;
+  /** Empty where there is one chain. */
+  name: string;
   notification: RunningNotification | null;
   node: Nodes;
   start(): Promise<void>;
@@ -108,12 +111,13 @@ interface RunningChain {
  * Starts the services in this process, over one port.
  *
  * When it resolves, the scanner has looked at the chain once: whatever is mined afterwards is seen. A node that does not
- * answer is logged and tried again.
+ * respond is logged and tried again.
  *
  * @throws when the port is in use, another process has the folder's database open, or the providers cannot be read.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), signal } = options;
+  const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), clock = systemClock, signal } = options;
+  const given = chainsOf(options);
   const metrics = createMetrics();
   await using stack = new AsyncDisposableStack();
   const chains: RunningChain[] = [];
@@ -123,17 +127,20 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   signal?.addEventListener('abort', () => {
     for (const { node } of chains) node.close();
   });
-  for (const chain of chainsOf(options)) chains.push(openChain(server, options, chain, metrics, log));
+  for (const chain of given) chains.push(openChain(server, { ...options, log, clock }, chain, metrics));
   if (only === undefined || only === 'discovery') {
     const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
     const categories = readCategories(file);
     server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
   }
-  opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock: options.clock ?? systemClock });
-  openApiRoutes(server, options.nativeSymbol ?? 'NATIVE');
+  opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock });
+  openApiRoutes(
+    server,
+    given.map(({ name, nativeSymbol = NATIVE_SYMBOL }) => ({ prefix: prefixOf(name), nativeSymbol })),
+  );
   const url = await server.listen({ host, port });
   await Promise.all(chains.map((chain) => chain.start()));
-  const root = `${url}${chains[0]?.prefix ?? ''}`;
+  const root = `${url}${prefixOf(given[0]?.name)}`;
   const started = stack.move();
   return {
     url,
@@ -156,51 +163,26 @@ function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions):
   return [{ nodes: [{ url: rpcUrl }], ...optional }];
 }
 
-function reportOf({ prefix, notification, node }: RunningChain): ChainReport[] {
-  if (notification === null) return [];
-  return [{ name: prefix.slice(1), status: notification.status(), nodes: node.health(), store: notification.store }];
+/** What the paths of a chain begin with. */
+function prefixOf(name = ''): string {
+  return name === '' ? '' : `/${name}`;
 }
 
-function openChain(
-  server: FastifyInstance,
-  options: ServicesOptions,
-  chain: ChainOptions,
-  metrics: Metrics,
-  log: Logger,
-): RunningChain {
-  const { only, clock = systemClock, pollMs = 1000, projects: given, strict = false, webhookAllow = [] } = options;
-  const { name, nodes, perSecond, batch, agreement, wsUrl, nativeSymbol = 'NATIVE', cataloged = [] } = chain;
-  const prefix = name === undefined ? '' : `/${name}`;
+function reportOf({ name, notification, node }: RunningChain): ChainReport[] {
+  if (notification === null) return [];
+  return [{ name, status: notification.status(), nodes: node.health(), store: notification.store }];
+}
+
+/** The options that every chain needs. */
+type Common = ServicesOptions & Required<Pick<ServicesOptions, 'log' | 'clock'>>;
+
+function openChain(server: FastifyInstance, options: Common, chain: ChainOptions, metrics: Metrics): RunningChain {
+  const { only, clock } = options;
+  const { name = '', wsUrl, nativeSymbol = NATIVE_SYMBOL, cataloged = [] } = chain;
+  const prefix = prefixOf(name);
   const runs = (service: ServiceName) => only === undefined || only === service;
-  const projects = typeof given === 'function' ? given : () => given;
-  const style = { nativeSymbol, strict };
-  const common = { ...(batch === undefined ? {} : { batch }), onCall: metrics.called(name ?? '') };
-  const node = connect(nodes, {
-    ...common,
-    ...(perSecond === undefined ? {} : { perSecond: runs('explorer') ? perSecond * (1 - EXPLORER_SHARE) : perSecond }),
-    ...(agreement === undefined ? {} : { agreement }),
-  });
-  const explorerRate = perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * EXPLORER_SHARE);
-  const explorerNode = connect(nodes, { ...common, perSecond: explorerRate });
-  const notification = runs('notification')
-    ? openNotification({
-        node,
-        dir: name === undefined ? options.dir : join(options.dir, name),
-        clock,
-        log: name === undefined ? log : log.child({ chain: name }),
-        style,
-        pollMs,
-        webhookAllow,
-        secretsOf: (projectId) => projects().find(({ id }) => id === projectId)?.signingSecrets ?? [],
-        isServed: (projectId) => projects().some(({ id }) => id === projectId),
-        onAttempt: metrics.attempted(name ?? ''),
-      })
-    : null;
-  if (notification !== null) {
-    server.register(async (api) => notificationRoutes(api, { notification, projects, style }), {
-      prefix: `${prefix}/notification/v0`,
-    });
-  }
+  const { node, explorerNode } = connectNodes(chain, runs('explorer'), metrics.called(name));
+  const notification = runs('notification') ? serveNotification(server, options, chain, node, metrics) : null;
   if (runs('explorer')) {
     const root = `${prefix}/explorer`;
     server.register(async (api) => explorerRoutes(api, explorerNode, cataloged), { prefix: `${root}/v0` });
@@ -210,7 +192,7 @@ function openChain(
   }
   let stopHeads = () => {};
   return {
-    prefix,
+    name,
     notification,
     node,
     async start() {
@@ -226,4 +208,53 @@ function openChain(
       await stopped;
     },
   };
+}
+
+/** Connects to a chain's nodes twice: for the scanner, and for the explorer. */
+function connectNodes(
+  { nodes, perSecond, batch, agreement }: ChainOptions,
+  hasExplorer: boolean,
+  onCall: ReturnType<Metrics['called']>,
+): { node: Nodes; explorerNode: Nodes } {
+  const common = { ...(batch === undefined ? {} : { batch }), onCall };
+  const share = hasExplorer ? 1 - EXPLORER_SHARE : 1;
+  return {
+    node: connect(nodes, {
+      ...common,
+      ...(perSecond === undefined ? {} : { perSecond: perSecond * share }),
+      ...(agreement === undefined ? {} : { agreement }),
+    }),
+    explorerNode: connect(nodes, {
+      ...common,
+      perSecond: perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * EXPLORER_SHARE),
+    }),
+  };
+}
+
+function serveNotification(
+  server: FastifyInstance,
+  options: Common,
+  { name, nativeSymbol = NATIVE_SYMBOL }: ChainOptions,
+  node: Nodes,
+  metrics: Metrics,
+): RunningNotification {
+  const { clock, log, dir, pollMs = 1000, projects: given, strict = false, webhookAllow = [] } = options;
+  const projects = typeof given === 'function' ? given : () => given;
+  const style = { nativeSymbol, strict };
+  const notification = openNotification({
+    node,
+    dir: name === undefined ? dir : join(dir, name),
+    clock,
+    log: name === undefined ? log : log.child({ chain: name }),
+    style,
+    pollMs,
+    webhookAllow,
+    secretsOf: (projectId) => projects().find(({ id }) => id === projectId)?.signingSecrets ?? [],
+    isServed: (projectId) => projects().some(({ id }) => id === projectId),
+    onAttempt: metrics.attempted(name ?? ''),
+  });
+  server.register(async (api) => notificationRoutes(api, { notification, projects, style }), {
+    prefix: `${prefixOf(name)}/notification/v0`,
+  });
+  return notification;
 }

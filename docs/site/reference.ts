@@ -55,7 +55,7 @@ interface OpenApi {
 
 async function openApi(): Promise<OpenApi> {
   const server = Fastify();
-  openApiRoutes(server, 'NATIVE');
+  openApiRoutes(server, [{ prefix: '', nativeSymbol: 'NATIVE' }]);
   return (await server.inject('/openapi.json')).json<OpenApi>();
 }
 

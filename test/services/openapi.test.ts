@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ANSWERS, refusalsOf } from '../../services/openapi.ts';
+import { errorResponsesOf, responses } from '../../services/openapi.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings({ scripted: true });
@@ -12,7 +12,12 @@ afterEach(() => services.close());
 
 interface Document {
   openapi: string;
-  paths: Record<string, Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>>;
+  paths: Record<string, Record<string, DocumentedOperation>>;
+}
+interface DocumentedOperation {
+  responses: object;
+  parameters: { name: string; required: boolean }[];
+  requestBody?: { content: { 'application/json': { schema: { properties: { eventType: { enum: string[] } } } } } };
 }
 
 it('serves an OpenAPI document that names every documented operation', async () => {
@@ -21,15 +26,34 @@ it('serves an OpenAPI document that names every documented operation', async () 
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  expect(operations.sort()).toEqual(Object.keys(ANSWERS).sort());
+  expect(operations.sort()).toEqual(Object.keys(responses).sort());
   const { parameters } = document.paths['/discovery/api/infrastructure-providers/rows']!.get!;
   expect(parameters.find(({ name }) => name === 'category')).toMatchObject({ required: true });
+});
+
+it('describes the interfaces of each chain below its prefix, with the name of its coin as an eventType', async () => {
+  await services.close();
+  const nodes = [{ url: here.chain.rpcUrl }];
+  const chains = [
+    { name: 'one', nodes, nativeSymbol: 'ONE' },
+    { name: 'two', nodes },
+  ];
+  services = await startHarness({ dir: here.dir, chains });
+  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  const paths = Object.keys(document.paths);
+  expect(paths).toEqual(expect.arrayContaining(['/one/notification/v0/webhook', '/two/explorer/v0']));
+  expect(paths.filter((path) => path.startsWith('/notification') || path.startsWith('/explorer'))).toEqual([]);
+  expect(paths).toContain('/discovery/api/infrastructure-providers/rows');
+  const eventTypes = ({ post }: Document['paths'][string]) =>
+    post!.requestBody!.content['application/json'].schema.properties.eventType.enum;
+  expect(eventTypes(document.paths['/one/notification/v0/webhook']!)).toContain('ONE');
+  expect(eventTypes(document.paths['/two/notification/v0/webhook']!)).not.toContain('ONE');
 });
 
 it('answers every documented operation in the documented shape', async () => {
   const { Alice } = here.chain.wallets;
   const checked: string[] = [];
-  const check = async (operation: keyof typeof ANSWERS, path: string, body?: object) => {
+  const check = async (operation: keyof typeof responses, path: string, body?: object) => {
     const [method = ''] = operation.split(' ');
     const response = await fetch(`${services.url}${path}${path.includes('?') ? '&' : '?'}apiKey=${HARBOR.key}`, {
       method,
@@ -37,7 +61,7 @@ it('answers every documented operation in the documented shape', async () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as { webhookId: string };
-    const shapes: Record<number, { safeParse(value: unknown): { error?: unknown } }> = ANSWERS[operation];
+    const shapes: Record<number, { safeParse(value: unknown): { error?: unknown } }> = responses[operation];
     expect([operation, response.status in shapes ? 'documented' : response.status]).toEqual([operation, 'documented']);
     expect([operation, shapes[response.status]!.safeParse(answer).error]).toEqual([operation, undefined]);
     checked.push(operation);
@@ -73,10 +97,10 @@ it('answers every documented operation in the documented shape', async () => {
   const discovery = '/discovery/api/infrastructure-providers';
   await check('GET /discovery/api/infrastructure-providers/categories', `${discovery}/categories`);
   await check('GET /discovery/api/infrastructure-providers/rows', `${discovery}/rows?category=wallets`);
-  expect(new Set(checked)).toEqual(new Set(Object.keys(ANSWERS)));
+  expect(new Set(checked)).toEqual(new Set(Object.keys(responses)));
 });
 
-type Operation = keyof typeof ANSWERS;
+type Operation = keyof typeof responses;
 const JSON_TYPE = 'application/json';
 const refused: {
   status: number;
@@ -114,7 +138,7 @@ it.each(refused)('documents status $status of $operation and its shape', async (
   const headers = { 'API-SECRET': secret, ...(body === undefined ? {} : { 'content-type': type }) };
   const response = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
   expect(response.status).toBe(status);
-  const shape = refusalsOf(operation)[status]!.shape;
+  const shape = errorResponsesOf(operation)[status]!.shape;
   expect(shape.safeParse(await response.json()).error).toBeUndefined();
   const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
   expect(document.paths[shown]![method.toLowerCase()]!.responses).toHaveProperty(String(status));
