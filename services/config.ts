@@ -6,7 +6,7 @@ import { CREDENTIALS_FAULT, hasReadableCredentials } from './credentials.ts';
 import { readRanges } from './notification/reach.ts';
 import type { Project } from './notification/types.ts';
 
-/** A setting that turns out to be unusable when it is tried; the message names the variable and the reason. */
+/** A setting that cannot be used; the message names the variable and the reason. */
 export class Misconfigured extends Error {}
 
 const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";
@@ -29,12 +29,11 @@ const projects = z.string().transform((text, context): Project[] =>
     }),
 );
 
-const number = (least: number, most: number) =>
-  z.coerce
-    .number({ error: `must be a number from ${least} to ${most}` })
-    .int()
-    .min(least)
-    .max(most);
+/** A whole number as text. Every fault has the same message. */
+export const wholeNumber = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.coerce.number({ error }).int(error).min(least, error).max(most, error);
+};
 
 const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT }).refine(hasReadableCredentials, CREDENTIALS_FAULT);
 const nodeUrls = z
@@ -84,12 +83,12 @@ const schema = z.object({
   RPC_URL: nodeUrls.optional(),
   RPC_TRACE_URL: nodeUrls.optional(),
   RPC_WS_URL: socketUrl.optional(),
-  RPC_RATE: number(1, 100_000).optional(),
-  RPC_BATCH: number(1, 1000).default(1),
-  RPC_AGREEMENT: number(1, 10).default(1),
+  RPC_RATE: wholeNumber(1, 100_000).optional(),
+  RPC_BATCH: wholeNumber(1, 1000).default(1),
+  RPC_AGREEMENT: wholeNumber(1, 10).default(1),
   CHAINS_FILE: z.string().optional(),
   HOST: z.string().default('127.0.0.1'),
-  PORT: number(0, 65_535).default(8090),
+  PORT: wholeNumber(0, 65_535).default(8090),
   DATA_DIR: z.string().default('data/services'),
   PROJECTS: projects.default([]),
   PROJECTS_FILE: z.string().optional(),
@@ -106,7 +105,7 @@ const schema = z.object({
     }),
   NATIVE_SYMBOL: z.string().max(32, 'must have at most 32 characters').default('NATIVE'),
   STRICT: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
-  POLL_MS: number(50, 600_000).default(1000),
+  POLL_MS: wholeNumber(50, 600_000).default(1000),
   CATALOGED: z
     .string()
     .transform((text) => text.split(',').map((one) => one.trim()))
@@ -133,7 +132,7 @@ export function readConfig(
   const missing = hasChain ? [] : [`RPC_URL ${RPC_FAULT}, unless CHAINS_FILE names several chains`];
   if (parsed.success && hasChain) return { ok: true, config: parsed.data };
   const faults = parsed.error?.issues.map(({ path, message }) => `${path[0]?.toString()} ${message}`) ?? [];
-  return { ok: false, faults: [...missing, ...faults] };
+  return { ok: false, faults: [...new Set([...missing, ...faults])] };
 }
 
 /** Reads the projects of a JSON file. @throws {Misconfigured} */
@@ -160,6 +159,6 @@ function readJson<Output>(variable: string, path: string, shape: z.ZodType<Outpu
   const parsed = shape.safeParse(content);
   if (parsed.success) return parsed.data;
   // Paths only: a message may repeat a secret.
-  const faults = parsed.error.issues.map(({ path: place, code }) => `${place.join('.') || 'the whole'} (${code})`);
+  const faults = parsed.error.issues.map(({ path: place, code }) => `${place.join('.') || 'the whole file'} (${code})`);
   throw new Misconfigured(`${variable} ${path} has faults at ${faults.slice(0, 10).join(', ')}`);
 }

@@ -1,20 +1,15 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { wholeNumber } from '../config.ts';
 import { PAGE_HEADERS, page } from '../html.ts';
 import { directoryPage } from './page.ts';
 import { type Category, findRows } from './providers.ts';
-
-/** The HTTP routes of interface C, the directory. */
 
 class BadRequest extends Error {
   readonly statusCode = 400;
 }
 
 const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
-const wholeNumber = (least: number, most: number, preset: number) => {
-  const error = `must be a whole number from ${least} to ${most}`;
-  return z.coerce.number({ error }).int(error).min(least, error).max(most, error).default(preset);
-};
 const text = (most: number) => {
   const error = `must be one text of at most ${most} characters`;
   return z.string({ error }).max(most, error);
@@ -24,11 +19,11 @@ export const rowsQuery = z.object({
   category: z.string({ error: 'is required, once: a key of /api/infrastructure-providers/categories' }),
   search: text(200).default(''),
   filters: text(4000).default('[]').transform(readFilters),
-  page: wholeNumber(1, 1_000_000, 1),
-  pageSize: wholeNumber(1, 100, 20),
+  page: wholeNumber(1, 1_000_000).default(1),
+  pageSize: wholeNumber(1, 100).default(20),
 });
 
-/** Interface C below the given instance's prefix; errors have the frame `{ error: { message } }`. Pages start at 1. */
+/** Interface C below the given instance's prefix; errors have the shape `{ error: { message } }`. Pages start at 1. */
 export function discoveryRoutes(server: FastifyInstance, root: string, categories: readonly Category[]): void {
   const active = categories.filter((category) => category.active);
   const categoryOf = (key: string) => active.find((category) => category.key === key);
@@ -52,7 +47,8 @@ export function discoveryRoutes(server: FastifyInstance, root: string, categorie
     const given = Object.entries(request.query as object).filter(([, value]) => value !== '');
     const query = rowsQuery.safeParse(Object.fromEntries(given));
     if (!query.success) {
-      throw new BadRequest(query.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+      const faults = new Set(query.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+      throw new BadRequest([...faults].join('; '));
     }
     const { page, pageSize } = query.data;
     const category = categoryOf(query.data.category);

@@ -67,6 +67,7 @@ it('names every fault and exits with 78 without configuration', async () => {
   const { code, output } = await ended(
     run({
       PORT: 'none',
+      RPC_RATE: '0.5',
       PROJECTS: 'harbor:only-a-secret',
       NATIVE_SYMBOL: 'x'.repeat(33),
       RPC_TRACE_URL: 'http://user:%zz@127.0.0.1',
@@ -74,7 +75,8 @@ it('names every fault and exits with 78 without configuration', async () => {
   );
   expect(code).toBe(78);
   expect(output).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
-  expect(output).toMatch(/PORT must be a number/);
+  expect(output).toMatch(/PORT must be a whole number from 0 to 65535/);
+  expect(output).toMatch(/RPC_RATE must be a whole number from 1 to 100000/);
   expect(output).toMatch(/RPC_TRACE_URL must have its user and password in URL encoding/);
   expect(output).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
   expect(output).toMatch(/PROJECTS must be id:key:secret/);
