@@ -1,35 +1,13 @@
-import { type Hex, isAddress, isHash, numberToHex } from 'viem';
+import { type Hex, numberToHex } from 'viem';
 import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
 import type { Profile } from './profiles.ts';
 import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions, proveWithdrawals } from './proof.ts';
-import { type CoinMove, isTraced } from './traces.ts';
-import {
-  COIN_TOPIC,
-  internalTransfers,
-  loggedCoins,
-  MINT_TOPIC,
-  nativeTransfers,
-  TRANSFER_TOPICS,
-  type Transfer,
-  tokenTransfers,
-  WRAP_TOPICS,
-  withdrawalTransfers,
-  wrapTransfers,
-} from './transfers.ts';
+import { COIN_TOPIC, MINT_TOPIC, TRANSFER_TOPICS, WRAP_TOPICS } from './transfers.ts';
 
-/** The logs of transfers in a block and, where one call returned them, all receipts. */
+/** The logs of a block's transfers and, where one call returned them, all receipts. */
 export interface BlockLogs {
   logs: NodeLog[];
   receipts: ReadonlyMap<Hex, NodeReceipt>;
-}
-
-/** A part of a block that cannot be read, with its bytes; the rest of the block can. */
-export interface Unreadable {
-  part: 'transaction' | 'log' | 'trace' | 'receipt';
-  txHash: string | null;
-  /** The part itself, as JSON. */
-  bytes: string;
-  reason: string;
 }
 
 /** Everything that may be a transfer on some chain. */
@@ -61,8 +39,8 @@ export async function readBlock(
  * that contradicts the block, from single receipts.
  */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
-  const mayHaveLogs = hasUnlisted || block.transactions.length > 0;
-  if (!mayHaveLogs || !(hasUnlisted || mayHaveTopics(block, READ_TOPICS))) return { logs: [], receipts: new Map() };
+  const mayHaveLogs = block.transactions.length > 0 && mayHaveTopics(block, READ_TOPICS);
+  if (!hasUnlisted && !mayHaveLogs) return { logs: [], receipts: new Map() };
   const all = await receiptsAtOnce(node, block, hasUnlisted);
   if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
   const logs = await logsByFilter(node, block);
@@ -172,12 +150,8 @@ async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false)
     }
     if (!receipts.every(({ logs }) => Array.isArray(logs))) throw new NodeUnreachable('The receipts cannot be read');
     if (proveReceipts(block, receipts) === 'proven') return;
-    const isContradicted =
-      proveLogs(
-        block,
-        receipts.flatMap(({ logs }) => logs),
-      ) === 'contradicted';
-    if (isContradicted) throw new NodeUnreachable('The node returned only some logs');
+    const logs = receipts.flatMap((one) => one.logs);
+    if (proveLogs(block, logs) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
   };
   try {
     return await node.call<NodeReceipt[]>('eth_getBlockReceipts', [block.hash], accept);
@@ -189,98 +163,4 @@ async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false)
 
 function byHash(receipts: readonly NodeReceipt[]): Map<Hex, NodeReceipt> {
   return new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
-}
-
-/** A block's transfers, and the parts that cannot be read. */
-export interface BlockTransfers {
-  transfers: Transfer[];
-  unreadable: Unreadable[];
-}
-
-/** Finds the payments and token transfers of a block; a payment may belong to a transaction that failed. */
-export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profile: Profile): BlockTransfers {
-  const found: BlockTransfers = { transfers: [], unreadable: [] };
-  const hashes = new Set(block.transactions.map(({ hash }) => hash));
-  const traced = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
-  const logged = new Set(logs.filter((log) => isOwnLog(log, profile)).map((log) => log.transactionHash));
-  for (const transaction of block.transactions) {
-    collect(found, 'transaction', transaction, transaction?.hash, () => {
-      if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
-      return logged.has(transaction.hash) ? [] : nativeTransfers(transaction);
-    });
-  }
-  if (profile.withdrawals !== 'other') {
-    collect(found, 'transaction', block.withdrawals, null, () => withdrawalTransfers(block));
-  }
-  for (const log of logs) {
-    collect(found, 'log', log, log?.transactionHash, () => {
-      if (!isAddress(log.address, { strict: false })) throw new Error("its contract's address is not 20 bytes");
-      if (!Array.isArray(log.topics) || !Number.isInteger(Number(log.logIndex))) throw new Error('fields are missing');
-      if (!hashes.has(log.transactionHash) && !profile.hasUnlistedLogs) {
-        throw new Error('the block does not list its transaction');
-      }
-      return transfersOf(log, profile, traced.has(log.transactionHash));
-    });
-  }
-  return found;
-}
-
-/** Whether the coin's own contract wrote a log. */
-function isOwnLog(log: NodeLog, { coinContract }: Profile): boolean {
-  return coinContract !== null && log?.address?.toLowerCase() === coinContract;
-}
-
-/** The transfers of a log, depending on its contract's role on this chain. */
-function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfer[] {
-  const { coinContract, untracedCoins, feeCollectors, wrappers } = profile;
-  const address = log.address.toLowerCase();
-  const isFee = ({ from, to }: Transfer) =>
-    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
-  if (log.topics[0] === COIN_TOPIC) return address === untracedCoins && !hasTrace ? loggedCoins(log) : [];
-  if (log.topics[0] === MINT_TOPIC)
-    return address === coinContract ? loggedCoins(log).filter((one) => !isFee(one)) : [];
-  if (WRAP_TOPICS.some((topic) => topic === log.topics[0])) {
-    return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
-  }
-  const transfers = tokenTransfers(log);
-  if (coinContract !== address) return transfers;
-  return transfers.flatMap((transfer) => {
-    if (transfer.kind !== 'erc20' || isFee(transfer) || transfer.value === 0n) return [];
-    const { txHash, from, to, value, place } = transfer;
-    return [{ kind: 'native' as const, internal: false, txHash, from, to, value, place }];
-  });
-}
-
-/** Finds internal payments. */
-export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
-  const found: BlockTransfers = { transfers: [], unreadable: [] };
-  for (const move of moves) {
-    const shown = { ...move, value: move.value.toString() };
-    collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
-  }
-  return found;
-}
-
-function collect(
-  found: BlockTransfers,
-  part: Unreadable['part'],
-  source: unknown,
-  txHash: unknown,
-  read: () => Transfer[],
-): void {
-  try {
-    found.transfers.push(...read());
-  } catch (error) {
-    found.unreadable.push(unreadableOf(part, source, txHash, error));
-  }
-}
-
-/** Describes a part that cannot be read, for the quarantine. */
-export function unreadableOf(part: Unreadable['part'], source: unknown, txHash: unknown, error: unknown): Unreadable {
-  return {
-    part,
-    txHash: typeof txHash === 'string' ? txHash : null,
-    bytes: JSON.stringify(source) ?? 'undefined',
-    reason: (error as Error).message.split('\n')[0]!.slice(0, 200),
-  };
 }

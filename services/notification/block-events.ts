@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { Clock } from '../../src/domain/clock.ts';
-import { innerTransfers, outerTransfers, receiptsOf } from '../chain/block.ts';
+import { receiptsOf } from '../chain/block.ts';
+import { innerTransfers, outerTransfers } from '../chain/block-transfers.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import type { Profile } from '../chain/profiles.ts';
 import type { BlockContents } from '../chain/reader.ts';

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { Clock } from '../../src/domain/clock.ts';
-import { type Unreadable, unreadableOf } from '../chain/block.ts';
+import { type Unreadable, unreadableOf } from '../chain/block-transfers.ts';
 import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
 import { type Address, type Transfer, withRightKind } from '../chain/transfers.ts';

@@ -1,6 +1,7 @@
 import { type Hex, keccak256 } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { outerTransfers, readLogs } from '../../services/chain/block.ts';
+import { readLogs } from '../../services/chain/block.ts';
+import { outerTransfers } from '../../services/chain/block-transfers.ts';
 import {
   MethodMissing,
   type Node,

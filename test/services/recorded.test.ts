@@ -1,6 +1,7 @@
 import { concat, encodeAbiParameters, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { innerTransfers, outerTransfers, readBlock } from '../../services/chain/block.ts';
+import { readBlock } from '../../services/chain/block.ts';
+import { innerTransfers, outerTransfers } from '../../services/chain/block-transfers.ts';
 import {
   MethodMissing,
   type Node,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { DAY } from '../../../src/domain/clock.ts';
-import type { Unreadable } from '../../chain/block.ts';
+import type { Unreadable } from '../../chain/block-transfers.ts';
 import { createBlockStore, REMEMBERED_BLOCKS } from './blocks.ts';
 import type { DeliveryStore } from './deliveries.ts';
 import { createGapStore, type GapPart, type GapStore } from './gaps.ts';

@@ -1,0 +1,120 @@
+import { isAddress, isHash } from 'viem';
+import type { NodeBlock, NodeLog } from './node.ts';
+import type { Profile } from './profiles.ts';
+import { type CoinMove, isTraced } from './traces.ts';
+import {
+  COIN_TOPIC,
+  internalTransfers,
+  loggedCoins,
+  MINT_TOPIC,
+  nativeTransfers,
+  type Transfer,
+  tokenTransfers,
+  WRAP_TOPICS,
+  withdrawalTransfers,
+  wrapTransfers,
+} from './transfers.ts';
+
+/** A part of a block that cannot be read, with its bytes; the rest of the block can. */
+export interface Unreadable {
+  part: 'transaction' | 'log' | 'trace' | 'receipt';
+  txHash: string | null;
+  /** The part itself, as JSON. */
+  bytes: string;
+  reason: string;
+}
+
+/** A block's transfers, and the parts that cannot be read. */
+export interface BlockTransfers {
+  transfers: Transfer[];
+  unreadable: Unreadable[];
+}
+
+/** Finds the payments and token transfers of a block, also the payments of transactions that failed. */
+export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profile: Profile): BlockTransfers {
+  const found: BlockTransfers = { transfers: [], unreadable: [] };
+  const hashes = new Set(block.transactions.map(({ hash }) => hash));
+  const traced = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
+  const logged = new Set(logs.filter((log) => isOwnLog(log, profile)).map((log) => log.transactionHash));
+  for (const transaction of block.transactions) {
+    collect(found, 'transaction', transaction, transaction?.hash, () => {
+      if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
+      return logged.has(transaction.hash) ? [] : nativeTransfers(transaction);
+    });
+  }
+  if (profile.withdrawals !== 'other') {
+    collect(found, 'transaction', block.withdrawals, null, () => withdrawalTransfers(block));
+  }
+  for (const log of logs) {
+    collect(found, 'log', log, log?.transactionHash, () => {
+      if (!isAddress(log.address, { strict: false })) throw new Error("its contract's address is not 20 bytes");
+      if (!Array.isArray(log.topics) || !Number.isInteger(Number(log.logIndex))) throw new Error('fields are missing');
+      if (!hashes.has(log.transactionHash) && !profile.hasUnlistedLogs) {
+        throw new Error('the block does not list its transaction');
+      }
+      return transfersOf(log, profile, traced.has(log.transactionHash));
+    });
+  }
+  return found;
+}
+
+/** Whether the coin's own contract wrote a log. */
+function isOwnLog(log: NodeLog, { coinContract }: Profile): boolean {
+  return coinContract !== null && log?.address?.toLowerCase() === coinContract;
+}
+
+/** The transfers of a log, depending on its contract's role on this chain. */
+function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfer[] {
+  const { coinContract, untracedCoins, feeCollectors, wrappers } = profile;
+  const address = log.address.toLowerCase();
+  const isFee = ({ from, to }: Transfer) =>
+    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
+  const [topic] = log.topics;
+  if (topic === COIN_TOPIC) return address === untracedCoins && !hasTrace ? loggedCoins(log) : [];
+  if (topic === MINT_TOPIC) return address === coinContract ? loggedCoins(log).filter((one) => !isFee(one)) : [];
+  if (WRAP_TOPICS.some((one) => one === topic)) {
+    return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
+  }
+  const transfers = tokenTransfers(log);
+  if (coinContract !== address) return transfers;
+  return transfers.flatMap((transfer) => {
+    if (transfer.kind !== 'erc20' || isFee(transfer) || transfer.value === 0n) return [];
+    const { txHash, from, to, value, place } = transfer;
+    return [{ kind: 'native' as const, internal: false, txHash, from, to, value, place }];
+  });
+}
+
+/** Makes transfers of internal payments. */
+export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
+  const found: BlockTransfers = { transfers: [], unreadable: [] };
+  for (const move of moves) {
+    const shown = { ...move, value: move.value.toString() };
+    collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
+  }
+  return found;
+}
+
+/** Adds what `read` finds in `source`, or notes that this part cannot be read. */
+function collect(
+  found: BlockTransfers,
+  part: Unreadable['part'],
+  source: unknown,
+  txHash: unknown,
+  read: () => Transfer[],
+): void {
+  try {
+    found.transfers.push(...read());
+  } catch (error) {
+    found.unreadable.push(unreadableOf(part, source, txHash, error));
+  }
+}
+
+/** Describes a part that cannot be read, for the quarantine. */
+export function unreadableOf(part: Unreadable['part'], source: unknown, txHash: unknown, error: unknown): Unreadable {
+  return {
+    part,
+    txHash: typeof txHash === 'string' ? txHash : null,
+    bytes: JSON.stringify(source) ?? 'undefined',
+    reason: (error as Error).message.split('\n')[0]!.slice(0, 200),
+  };
+}
