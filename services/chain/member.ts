@@ -10,7 +10,7 @@ export interface NodeOptions {
   /** Share of the calls among healthy nodes; default 1. 0: only when no other node helps. */
   weight?: number;
   headers?: Readonly<Record<string, string>>;
-  /** true: is asked only for traces, and before the others. */
+  /** true: the node is asked only for traces, and before the others. */
   tracesOnly?: boolean;
 }
 
@@ -19,7 +19,6 @@ interface MemberOptions {
   clock: Clock;
   perSecond?: number;
   batch?: number;
-  timeoutMs?: number;
   onCall?(method: string, result: string, ms: number): void;
 }
 
@@ -32,13 +31,9 @@ export interface ChainIdentity {
 /** One of the nodes of a chain, with its health. */
 export interface Member {
   /** Its host, without path and credentials. */
-  name: string;
-  weight: number;
-  tracesOnly: boolean;
-  /** Why it is not used: another chain; null when it is used. */
-  excluded: string | null;
-  /** Smooth weighted round robin: grows by the weight, the chosen one pays the sum. */
-  credit: number;
+  readonly name: string;
+  readonly weight: number;
+  readonly tracesOnly: boolean;
   /** @throws as `Node.call`. A method that the node does not offer is not tried again for a while. */
   call<Result>(method: string, params: readonly unknown[]): Promise<Result>;
   /** Whether it failed recently, and others are asked first. */
@@ -88,8 +83,6 @@ export function openMember(
     name: new URL(url).host,
     weight,
     tracesOnly,
-    excluded: null,
-    credit: 0,
     call,
     isResting: (method) => clock.now() < restOf(method).until,
     identify: () => identify(call),
@@ -107,7 +100,7 @@ async function identify(call: Member['call']): Promise<ChainIdentity> {
     if (error instanceof NodeRefused) return null; // Some nodes keep only the newest blocks.
     throw error;
   });
-  return { chainId: String(Number(chainId)), genesis: isHeader(first) ? first.hash : null };
+  return { chainId: BigInt(chainId).toString(), genesis: isHeader(first) ? first.hash : null };
 }
 
 /** Whether a node's response is a block header. */

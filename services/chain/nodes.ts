@@ -3,15 +3,14 @@ import { type ChainIdentity, isHeader, type Member, type NodeOptions, openMember
 import { isTraceCall } from './methods.ts';
 import { CallEnded, type Node, NodeBusy, type NodeHeader, NodeUnreachable } from './node.ts';
 
-/** How nodes are used. */
+/** How the nodes of a chain are used. */
 export interface ConnectOptions {
-  /** Calls per second to each node; default: no limit until a node answers 429. */
+  /** Calls per second to each node; default: no limit until a node responds with 429. */
   perSecond?: number;
   /** Calls that may share one HTTP request; default 1. */
   batch?: number;
   /** How many nodes must agree about the newest block; default 1. Nodes that do not respond are not counted. */
   agreement?: number;
-  timeoutMs?: number;
   clock?: Clock;
   onCall?(method: string, result: string, ms: number): void;
 }
@@ -31,42 +30,49 @@ export interface Nodes extends Node {
   head(): Promise<NodeHeader>;
   /** @throws {NodeUnreachable} while another node names another hash for this block and too few agree. */
   confirm(header: NodeHeader): Promise<void>;
-  /** Asks every node which chain it follows. @throws when none answers. */
+  /** Asks every node which chain it follows. @throws when none responds. */
   identities(): Promise<{ name: string; identity: ChainIdentity; exclude(reason: string | null): void }[]>;
   health(): NodeHealth[];
   close(): void;
 }
 
 /** How long one node may take before the next one is asked as well, so that a call that hangs delays nothing. */
-const IMPATIENCE_MS = 3 * SECOND;
+const HEDGE_AFTER_MS = 3 * SECOND;
+
+/** A node, and how it stands among the others. */
+interface RankedMember extends Member {
+  /** Why it is not used: another chain; null when it is used. */
+  excluded: string | null;
+  /** Smooth weighted round robin: grows by the weight with each call, and the chosen one pays the sum. */
+  credit: number;
+}
 
 /** Connects to the nodes of a chain; a single URL stands for one node. */
 export function connect(nodes: string | readonly NodeOptions[], options: ConnectOptions = {}): Nodes {
-  const { clock = systemClock, agreement = 1, perSecond, batch, timeoutMs, onCall } = options;
+  const { clock = systemClock, agreement = 1, perSecond, batch, onCall } = options;
   const given = typeof nodes === 'string' ? [{ url: nodes }] : nodes;
-  const members = given.map((one) =>
-    openMember(one, {
-      clock,
-      ...(perSecond === undefined ? {} : { perSecond }),
-      ...(batch === undefined ? {} : { batch }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(onCall === undefined ? {} : { onCall }),
-    }),
-  );
+  const memberOptions = {
+    clock,
+    ...(perSecond === undefined ? {} : { perSecond }),
+    ...(batch === undefined ? {} : { batch }),
+    ...(onCall === undefined ? {} : { onCall }),
+  };
+  const members = given.map((one): RankedMember => ({ ...openMember(one, memberOptions), excluded: null, credit: 0 }));
 
-  const answering = async <Result>(method: string, params: readonly unknown[]): Promise<Result[]> => {
+  /** Calls a method at every node that is used; returns the results. @throws when there is none. */
+  const callAll = async <Result>(method: string, params: readonly unknown[]): Promise<Result[]> => {
     const asked = members.filter((one) => one.excluded === null && !one.tracesOnly);
     const settled = await Promise.allSettled(asked.map((member) => member.call<Result>(method, params)));
     const results = settled.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
     if (results.length > 0) return results;
     throw settled.reduce<Error>(
       (worst, one) => (one.status === 'rejected' ? clearest(worst, one.reason as Error) : worst),
-      new NodeUnreachable(`No node answers ${method}`),
+      new NodeUnreachable(`No node responds to ${method}`),
     );
   };
 
   const call: Node['call'] = (method, params = [], accept) =>
-    firstAccepted(inOrder(members, method), { method, params, accept, clock });
+    firstAccepted(orderFor(members, method), { method, params, accept, clock });
 
   return {
     call,
@@ -74,7 +80,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
       if (agreement < 2 || members.length < 2) {
         return await call<NodeHeader>('eth_getBlockByNumber', ['latest', false], mustBeHeader);
       }
-      const heads = await answering<NodeHeader>('eth_getBlockByNumber', ['latest', false]);
+      const heads = await callAll<NodeHeader>('eth_getBlockByNumber', ['latest', false]);
       const ordered = heads.filter(isHeader).sort((one, other) => Number(other.number) - Number(one.number));
       const agreed = ordered[Math.min(agreement, ordered.length) - 1];
       if (agreed === undefined) throw new NodeUnreachable("No node's newest block can be read");
@@ -82,7 +88,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     },
     async confirm({ number, hash }) {
       if (agreement < 2 || members.length < 2) return;
-      const headers = (await answering<NodeHeader>('eth_getBlockByNumber', [number, false])).filter(isHeader);
+      const headers = (await callAll<NodeHeader>('eth_getBlockByNumber', [number, false])).filter(isHeader);
       const agreeing = headers.filter((one) => one.hash.toLowerCase() === hash.toLowerCase()).length;
       if (agreeing >= Math.min(agreement, headers.length)) return;
       throw new NodeUnreachable(`The nodes do not agree about block ${Number(number)}`);
@@ -114,12 +120,12 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
   };
 }
 
-/** The nodes for a call in the order in which they are asked: resting ones last, those for traces first. */
-function inOrder(members: readonly Member[], method: string): Member[] {
+/** Orders the nodes for a call, which it counts: resting ones come last, those for traces first. */
+function orderFor(members: readonly RankedMember[], method: string): Member[] {
   const isTrace = isTraceCall(method);
   const usable = members.filter((one) => one.excluded === null && (isTrace || !one.tracesOnly));
   for (const member of usable) member.credit += member.weight;
-  const rank = (one: Member) => (one.isResting(method) ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
+  const rank = (one: RankedMember) => (one.isResting(method) ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
   const ordered = usable.sort((one, other) => rank(one) - rank(other) || other.credit - one.credit);
   if (ordered[0] !== undefined) ordered[0].credit -= usable.reduce((sum, { weight }) => sum + weight, 0);
   return ordered;
@@ -148,7 +154,7 @@ function firstAccepted<Result>(
       return;
     }
     underWay += 1;
-    if (waiting.length > 0) cancel = clock.after(IMPATIENCE_MS, askNext);
+    if (waiting.length > 0) cancel = clock.after(HEDGE_AFTER_MS, askNext);
     member
       .call<Result>(method, params)
       .then((result) => {

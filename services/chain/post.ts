@@ -14,8 +14,6 @@ export const CLOSED = 'The connection to the node is closed';
 export interface PostOptions {
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for a whole response, to its last byte; default by method. */
-  timeoutMs?: number;
   clock: Clock;
 }
 
@@ -29,7 +27,7 @@ export interface HttpResponse {
 /** Posts to a node. */
 export type Post = ReturnType<typeof createPost>;
 
-/** Creates what posts JSON to a node, each with a time limit. */
+/** Creates what posts JSON to a node, with a time limit for each whole response. */
 export function createPost(options: PostOptions) {
   const { clock } = options;
   // The URL's credentials are sent as a header; they never appear in an error.
@@ -45,9 +43,9 @@ export function createPost(options: PostOptions) {
   return {
     /** @throws {NodeUnreachable} when it is closed. */
     assertOpen,
-    /** Posts a body and reads the whole response. `method` is for the time limit and errors. @throws {NodeUnreachable} */
+    /** Posts a body and reads the response. `method` decides the time limit and is named in errors. @throws {NodeUnreachable} */
     async post(body: unknown, method: string): Promise<HttpResponse> {
-      const timeoutMs = options.timeoutMs ?? timeoutOf(method);
+      const timeoutMs = timeoutOf(method);
       const controller = new AbortController();
       underWay.add(controller);
       const cancel = clock.after(timeoutMs, () => controller.abort());

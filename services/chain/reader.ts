@@ -1,11 +1,11 @@
-import { type Clock, SECOND } from '../../src/domain/clock.ts';
+import { type Clock, inTime, SECOND } from '../../src/domain/clock.ts';
 import { type BlockLogs, readBlock, readLogs } from './block.ts';
 import type { NodeBlock } from './node.ts';
 import type { Nodes } from './nodes.ts';
 import type { Profile } from './profiles.ts';
 import { type CoinMove, coinMoves, TracesFailed } from './traces.ts';
 
-/** The contents of a block; `moves` is the error if its traces could not be read. */
+/** What was read of a block; `moves` is the error where its traces could not be read. */
 export interface BlockContents {
   block: NodeBlock;
   logs: BlockLogs;
@@ -28,24 +28,24 @@ export interface BlockReader {
 const TRACE_PATIENCE_MS = 5 * SECOND;
 const MAX_KEPT = 64;
 
-interface Parts {
+interface BlockParts {
   logs?: Promise<BlockLogs>;
   moves?: Promise<CoinMove[]>;
   /** What `moves` resolved with. */
   found?: CoinMove[];
 }
 
-type BegunParts = Parts & Required<Pick<Parts, 'logs' | 'moves'>>;
+type BegunParts = BlockParts & Required<Pick<BlockParts, 'logs' | 'moves'>>;
 
 /** Creates a reader over the nodes of a chain. */
 export function createReader(parts: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
   const { node, clock, profile } = parts;
   const blocks = new Map<number, Promise<NodeBlock>>();
-  const kept = new Map<string, Parts>();
-  /** Traces took too long, and none has arrived since: blocks do not wait for theirs until one does. */
+  const kept = new Map<string, BlockParts>();
+  /** Traces took too long. Until some arrive, blocks do not wait for theirs. */
   let areLate = false;
 
-  const partsOf = (hash: string): Parts => {
+  const partsOf = (hash: string): BlockParts => {
     const known = kept.get(hash) ?? {};
     kept.delete(hash);
     kept.set(hash, known);
@@ -56,7 +56,7 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
   const begin = (block: NodeBlock): BegunParts => {
     const known = partsOf(block.hash);
     const { hasUnlistedLogs, coinContract, traces } = profile();
-    const forget = (name: keyof Parts) => () => {
+    const forget = (name: keyof BlockParts) => () => {
       delete known[name];
     };
     if (known.logs === undefined) {
@@ -81,6 +81,15 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
     return block;
   };
 
+  /** Waits for traces. After that they are still being read, and are there for the next try. */
+  const patiently = async (moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> => {
+    const failed = (error: Error) => (error instanceof TracesFailed ? error : new TracesFailed(error.message));
+    const found = await inTime(moves.catch(failed), ms, clock);
+    if (found !== null) return found;
+    areLate = true;
+    return tooLate(ms);
+  };
+
   return {
     async read(number, tracePatienceMs) {
       const prepared = blocks.get(number);
@@ -91,14 +100,14 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
       if (areLate && tracePatienceMs === undefined && block.transactions.length > 0) {
         return { block, logs, moves: parts.found ?? tooLate(TRACE_PATIENCE_MS) };
       }
-      return { block, logs, moves: await inTime(parts.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
+      return { block, logs, moves: await patiently(parts.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
     },
     prepare(first, last) {
       for (let number = first; number <= last; number++) {
         if (blocks.has(number)) continue;
         const block = fresh(number);
         blocks.set(number, block);
-        // A failure shows, or is asked for again, when it is this block's turn.
+        // A failure shows when it is this block's turn.
         block.then(begin).catch(() => undefined);
       }
     },
@@ -109,17 +118,6 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
       blocks.clear();
     },
   };
-
-  /** The traces go on being read after the patience ends, and are there for the next try. */
-  async function inTime(moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> {
-    const late = Promise.withResolvers<TracesFailed>();
-    const cancel = clock.after(ms, () => {
-      areLate = true;
-      late.resolve(tooLate(ms));
-    });
-    const failed = (error: Error) => (error instanceof TracesFailed ? error : new TracesFailed(error.message));
-    return await Promise.race([moves.catch(failed), late.promise]).finally(cancel);
-  }
 }
 
 function tooLate(ms: number): TracesFailed {

@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, number
 import { CallEnded, type Node, NodeBusy, NodeUnreachable } from './node.ts';
 import type { Address } from './transfers.ts';
 
-/** A token's own facts; null where the contract does not provide them. Names are cut at 256 characters. */
+/** What a token's contract says about itself; null where it says nothing. Names are cut at 256 characters. */
 export interface TokenFacts {
   name: string | null;
   symbol: string | null;
@@ -15,6 +15,9 @@ export interface TokenRecord extends TokenFacts {
   /** In the smallest unit; null where the contract does not provide it. */
   totalSupply: bigint | null;
 }
+
+/** A contract returned no bytes: the node may not have the contract yet. */
+class EmptyResponse extends NodeUnreachable {}
 
 /** Facts that were read. `failure` is null when every call got a definite response. */
 export interface AskedFacts {
@@ -36,18 +39,14 @@ const ABI = parseAbi([
   'function supportsInterface(bytes4) view returns (bool)',
 ]);
 
-/**
- * Asks a contract for name, symbol and decimals. An empty response does not count: the node may not have the contract yet.
- *
- * @throws {NodeBusy}
- */
+/** Asks a contract for name, symbol and decimals. An empty response counts as a failure. @throws {NodeBusy} */
 export async function askFacts(node: Node, address: Address): Promise<AskedFacts> {
   let failure: Error | null = null;
   const asked = async (question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> => {
     try {
       const data = await ask(node, address, question);
       if (data === null || size(data) >= 32) return data;
-      failure ??= new NodeUnreachable(`${question}() of ${address} returns nothing`);
+      failure ??= new EmptyResponse(`${question}() of ${address} returns nothing`);
       return null;
     } catch (error) {
       if (error instanceof NodeBusy) throw error;
@@ -74,7 +73,7 @@ export async function readToken(node: Node, address: Address): Promise<TokenReco
     supports(node, address, '0x80ac58cd'),
     supports(node, address, '0xd9b67a26'),
   ]);
-  if (failure !== null && !failure.message.endsWith('returns nothing')) throw failure;
+  if (failure !== null && !(failure instanceof EmptyResponse)) throw failure;
   if (erc721 || erc1155) return { ...facts, totalSupply, decimals: null, type: erc721 ? 'ERC-721' : 'ERC-1155' };
   if (totalSupply === null || (facts.symbol === null && facts.decimals === null)) return null;
   return { ...facts, totalSupply, type: 'ERC-20' };

@@ -77,9 +77,6 @@ const CALL_TRACER = { tracer: 'callTracer' };
 /** The block can be read, but its traces cannot: pruned, too large, or not available yet. */
 export class TracesFailed extends Error {}
 
-/** No node traces at all, by neither method. */
-export class TracesMissing extends TracesFailed {}
-
 /**
  * Reads the coins moved inside the transactions of a block that has some; what was reverted is left out. Tries both
  * methods at all nodes.
@@ -126,9 +123,7 @@ async function eitherWay(
     }
   }
   const failure = failures.find((error) => !(error instanceof MethodMissing));
-  if (failure === undefined)
-    throw new TracesMissing('The nodes offer neither trace_block nor debug_traceBlockByNumber');
-  throw new TracesFailed(failure.message);
+  throw new TracesFailed(failure?.message ?? 'The nodes offer neither trace_block nor debug_traceBlockByNumber');
 }
 
 function mustBeList(traces: unknown): void {

@@ -5,16 +5,13 @@ import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
 import type { ChainState } from './store/chain.ts';
 
-/** The nodes follow another chain than this file. */
-export class WrongChain extends Error {}
-
 /** Watches that the nodes follow the chain of this file. */
 export interface ChainCheck {
   /**
    * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, and null when the file's
    * chain goes on.
    *
-   * @throws {WrongChain} when no node follows it; nodes that do not are excluded while others do.
+   * @throws when no node follows it. Nodes that do not are excluded while others do.
    */
   check(): Promise<{ identity: ChainIdentity; startsOver: boolean } | null>;
   /** Asks again at the next check. */
@@ -88,7 +85,7 @@ export function createChainCheck(parts: {
         'Set RPC_URL to a node of that chain, or DATA_DIR to a new folder for this one';
       if (differing === SURE) log.error(message);
       if (differing >= SURE) refused = message;
-      throw new WrongChain(message);
+      throw new Error(message);
     },
     recheck() {
       nextAt = 0;

@@ -28,7 +28,6 @@ export interface WebhookStore {
   create(webhook: Omit<Webhook, 'id'>): Webhook;
   /** The webhook, if it exists and is the project's own. */
   find(projectId: string, id: string): Webhook | undefined;
-  get(id: string): Webhook | undefined;
   /** A project's webhooks, oldest first. */
   list(projectId: string): Webhook[];
   update(webhook: Webhook): void;
@@ -68,10 +67,6 @@ export function createWebhookStore(db: Database.Database): WebhookStore {
     find(projectId, id) {
       const row = byId.get(id);
       return row === undefined || row.projectId !== projectId ? undefined : fromRow(row);
-    },
-    get(id) {
-      const row = byId.get(id);
-      return row === undefined ? undefined : fromRow(row);
     },
     list: (projectId) =>
       db
