@@ -9,7 +9,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Sends calls to a node, those of one moment together if it takes batches. `most`: calls of one batch. */
+/** Sends calls to a node, up to `most` of the same moment in one request, until the node refuses batches. */
 export function createBatches({ post }: Post, most: number) {
   let size = most;
   const queue: Waiting[] = [];
@@ -50,9 +50,10 @@ export function createBatches({ post }: Post, most: number) {
   }
 
   return {
+    /** Sends a call in a request of its own. */
     single,
-    /** Waits for the other calls of this moment, and is sent with them. */
-    together(method: string, params: readonly unknown[]): Promise<unknown> {
+    /** Sends a call with the others of this moment. */
+    batched(method: string, params: readonly unknown[]): Promise<unknown> {
       if (size === 1) return single(method, params);
       return new Promise((resolve, reject) => {
         queue.push({ method, params, resolve, reject });

@@ -20,7 +20,7 @@ export class MethodMissing extends NodeRefused {}
 /** The called contract ended the call itself: it reverted, or ran out of gas or stack. */
 export class CallEnded extends NodeRefused {}
 
-/** The node did not respond, or not with usable JSON-RPC. The message never contains the URL: it may hold a key. */
+/** The node did not respond, or not with usable JSON-RPC. The message never contains the URL, which may hold a key. */
 export class NodeUnreachable extends Error {}
 
 /** The node limits calls for a while: a rate or a quota is used up. The call itself may be fine. */
@@ -34,7 +34,7 @@ export class NodeBusy extends NodeUnreachable {
   }
 }
 
-/** A transaction as nodes write it; only the fields used here. */
+/** A transaction as nodes return it; only the fields used here. */
 export interface NodeTransaction {
   hash: Hex;
   from: Hex;
@@ -70,7 +70,7 @@ export interface NodeHeader {
   timestamp: Hex;
 }
 
-/** A block with its transactions as nodes write it; only the fields used here. */
+/** A block with its transactions as nodes return it; only the fields used here. */
 export interface NodeBlock extends NodeHeader {
   /** A Bloom filter of the addresses and topics of the block's logs; some chains leave it out. */
   logsBloom?: Hex;
@@ -82,8 +82,8 @@ export interface NodeBlock extends NodeHeader {
 }
 
 /**
- * Returns whether something that a node says about a transaction happened in this block. Nodes of a cluster may
- * disagree. Answers that do not name a block are believed.
+ * Whether a receipt, log or trace belongs to this block: the nodes of a cluster may disagree. One that names no block is
+ * believed.
  */
 export function isOf({ hash, transactions }: NodeBlock, { blockHash }: { blockHash?: Hex | null }): boolean {
   // On some chains a block's transactions use another hash for it than the block itself.
@@ -91,7 +91,7 @@ export function isOf({ hash, transactions }: NodeBlock, { blockHash }: { blockHa
   return !blockHash || own.includes(blockHash.toLowerCase());
 }
 
-/** An event of a contract as nodes write it. */
+/** An event of a contract as nodes return it. */
 export interface NodeLog {
   address: Hex;
   topics: Hex[];
@@ -99,11 +99,11 @@ export interface NodeLog {
   transactionHash: Hex;
   blockHash?: Hex | null;
   logIndex: Hex;
-  /** true: of a block that is no longer part of the chain. */
+  /** true: its block is no longer part of the chain. */
   removed?: boolean;
 }
 
-/** A receipt as nodes write it. */
+/** A receipt as nodes return it. */
 export interface NodeReceipt {
   transactionHash: Hex;
   blockHash?: Hex;

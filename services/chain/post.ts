@@ -43,7 +43,7 @@ export function createPost(options: PostOptions) {
   return {
     /** @throws {NodeUnreachable} when it is closed. */
     assertOpen,
-    /** Posts a body and reads the response. `method` decides the time limit and is named in errors. @throws {NodeUnreachable} */
+    /** Posts a body and reads the response. `method` decides the time limit. @throws {NodeUnreachable} */
     async post(body: unknown, method: string): Promise<HttpResponse> {
       const timeoutMs = timeoutOf(method);
       const controller = new AbortController();

@@ -2,21 +2,21 @@ import { SECOND } from '../../src/domain/clock.ts';
 import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
 import type { HttpResponse } from './post.ts';
 
-/** A JSON-RPC response as it comes, of any shape. */
+/** A JSON-RPC response as a node sent it: any field may be missing. */
 export type RpcResponse = {
   id?: unknown;
   result?: unknown;
   error?: { code?: number; message?: string; data?: unknown };
 };
 
-/** A single response to a whole batch, other than a rate limit or a failing server: the node does not take batches. */
+/** Whether a node refuses batches: it sends one error for all calls, which is no rate limit and no server failure. */
 export function refusesBatches(status: number, response: unknown): boolean {
   if (Array.isArray(response) || status === 429 || status >= 500) return false;
   const { error } = (response ?? {}) as RpcResponse;
-  return error !== undefined && !(explained('batch', error) instanceof NodeBusy);
+  return error !== undefined && !(errorOf('batch', error) instanceof NodeBusy);
 }
 
-/** The JSON of a text; undefined if it has none. */
+/** Parses a text; undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -32,9 +32,10 @@ export function parseJson(text: string): unknown {
  */
 export function resultOf(method: string, response: unknown, http: Omit<HttpResponse, 'text'>): unknown {
   const { result, error } = (typeof response === 'object' && response !== null ? response : {}) as RpcResponse;
-  if (http.status === 429)
+  if (http.status === 429) {
     throw new NodeBusy(`The node does not respond to ${method} (HTTP 429)`, msIn(http.retryAfter));
-  if (typeof error === 'object' && error !== null) throw explained(method, error);
+  }
+  if (typeof error === 'object' && error !== null) throw errorOf(method, error);
   // Providers also refuse a method that is not in the plan with an HTTP status.
   if ([403, 404, 405, 501].includes(http.status)) throw new MethodMissing(`${method}: HTTP ${http.status}`);
   if (http.status === 400) throw new NodeRefused(`${method}: HTTP 400`);
@@ -50,7 +51,7 @@ function msIn(retryAfter: unknown): number | undefined {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) * SECOND : undefined;
 }
 
-function explained(method: string, { code = 0, message = '' }: { code?: number; message?: string }): Error {
+function errorOf(method: string, { code = 0, message = '' }: { code?: number; message?: string }): Error {
   const details = String(message).slice(0, 300);
   const text = `${method}: ${details} (${code})`;
   if (isCallEnded(code, details)) return new CallEnded(text);
@@ -58,8 +59,9 @@ function explained(method: string, { code = 0, message = '' }: { code?: number; 
   return isMissing(code, details) ? new MethodMissing(text) : new NodeRefused(text);
 }
 
-/** Every kind of node words this differently. The text of a revert is the contract's own. A time-out does not end it. */
+/** Whether the contract ended the call. Each kind of node words this differently, and a contract words its own reverts. */
 function isCallEnded(code: number, details: string): boolean {
+  // A time-out is the node's own.
   if (/execution (aborted|time)|timeout|timed out/i.test(details)) return false;
   return (
     [3, -32015].includes(code) ||
@@ -69,8 +71,9 @@ function isCallEnded(code: number, details: string): boolean {
   );
 }
 
-/** Providers word a used-up rate in many ways. A response too large for the provider stays too large. */
+/** Whether a rate or a quota is used up, which providers word in many ways. */
 function isBusy(code: number, details: string): boolean {
+  // A response that is too large for the provider stays too large.
   if (/\bsize\b|too large|more than \d+ results/i.test(details)) return false;
   return (
     [429, -32005, -32007, -32029].includes(code) ||

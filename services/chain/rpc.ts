@@ -37,7 +37,7 @@ export function connectRpc(options: RpcOptions): Rpc {
       let result = 'ok';
       try {
         // A response of many megabytes would hold up all others of its batch.
-        return await (isHeavyCall(method) ? batches.single(method, params) : batches.together(method, params));
+        return await (isHeavyCall(method) ? batches.single(method, params) : batches.batched(method, params));
       } catch (error) {
         result = error instanceof NodeBusy ? 'busy' : error instanceof NodeUnreachable ? 'unreachable' : 'refused';
         if (error instanceof NodeBusy) (isTrace ? budgets.traces : budgets.calls).slowDown();

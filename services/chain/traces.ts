@@ -35,7 +35,7 @@ interface ParityTrace {
   blockHash?: Hex;
 }
 
-/** A transfer of the chain itself around a transaction, as Arbitrum's nodes report it. */
+/** A transfer that the chain itself makes before or after a transaction, as Arbitrum's nodes report it. */
 interface ChainTransfer {
   purpose?: string;
   from?: Hex | null;
@@ -54,7 +54,7 @@ interface GethCall {
   afterEVMTransfers?: ChainTransfer[];
 }
 
-/** One transaction's trace, or why it could not be made; older nodes leave out the hash. */
+/** One transaction's trace, or why there is none; older nodes leave out the hash. */
 interface GethTrace {
   txHash?: Hex;
   result?: GethCall;
@@ -102,8 +102,9 @@ export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabit
 /** Reads the coins moved inside one transaction. @throws {TracesFailed} */
 export async function coinMovesOf(node: Node, txHash: Hex, habits: TraceHabits = {}): Promise<CoinMove[]> {
   return await eitherWay(habits, async (method) => {
-    if (method === 'trace_block')
+    if (method === 'trace_block') {
       return parityMoves(await node.call<ParityTrace[]>('trace_transaction', [txHash], mustBeList));
+    }
     const call = await node.call<GethCall>('debug_traceTransaction', [txHash, CALL_TRACER]);
     return gethMoves(txHash, call);
   });
@@ -130,7 +131,7 @@ function mustBeList(traces: unknown): void {
   if (!Array.isArray(traces) || traces.length === 0) throw new NodeUnreachable('The node does not have these traces');
 }
 
-/** Every transaction must have its trace, and no trace may be of another block: a cluster's nodes may disagree. */
+/** @throws where a transaction has no trace, or a trace is of another block: the nodes of a cluster may disagree. */
 function mustBeParity(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
   const number = Number(block.number);
   mustBeListOf(block, given);
@@ -150,6 +151,7 @@ function mustBeParity(block: NodeBlock, given: unknown, { hasUnlisted = false }:
   }
 }
 
+/** As {@link mustBeParity}, for the other method. */
 function mustBeGeth(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
   const number = Number(block.number);
   mustBeListOf(block, given);
@@ -167,19 +169,19 @@ function mustBeGeth(block: NodeBlock, given: unknown, { hasUnlisted = false }: T
   }
 }
 
-/** The transaction of each trace: its own word, otherwise its position. */
+/** The transaction hash of each trace: the one it names, otherwise that at its position. */
 function gethHashes({ transactions }: NodeBlock, traces: readonly GethTrace[]): (Hex | undefined)[] {
   const traced = traces.length === transactions.length ? transactions : transactions.filter(isTraced);
   const isWhole = traces.length === traced.length;
   return traces.map(({ txHash }, index) => txHash ?? (isWhole ? traced[index]?.hash : undefined));
 }
 
-/** Whether nodes trace a transaction: those that the chain itself makes, from the zero address without gas, have no trace. */
+/** Whether nodes trace a transaction. Those that the chain itself makes, from the zero address without gas, are not. */
 export function isTraced({ from, gas }: NodeBlock['transactions'][number]): boolean {
   return !(/^0x0*$/.test(from) && Number(gas) === 0);
 }
 
-/** No traces of a block with transactions: this node does not have the block yet. */
+/** @throws where a block with transactions has no traces: the node does not have the block yet. */
 function mustBeListOf({ number, transactions }: NodeBlock, traces: unknown): void {
   if (Array.isArray(traces) && (traces.length > 0 || !transactions.some(isTraced))) return;
   throw new NodeUnreachable(`The node does not have the traces of block ${Number(number)}`);
@@ -196,15 +198,15 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
     if ([...traceAddress.keys(), traceAddress.length].some((depth) => failed.has(place(trace, depth)))) return [];
     const path = traceAddress.join('.');
     if (type === 'suicide' || type === 'selfdestruct') {
-      return moved(txHash, path, action.address, action.refundAddress, action.balance);
+      return moveOf(txHash, path, action.address, action.refundAddress, action.balance);
     }
-    if (type === 'create') return moved(txHash, path, action.from, trace.result?.address, action.value);
+    if (type === 'create') return moveOf(txHash, path, action.from, trace.result?.address, action.value);
     if (type !== 'call' || action.callType !== 'call') return [];
-    return moved(txHash, path, action.from, action.to, action.value);
+    return moveOf(txHash, path, action.from, action.to, action.value);
   });
 }
 
-/** Calls may be nested a thousand deep: a stack instead of recursion. */
+/** The coins that a transaction's calls moved. They may be nested a thousand deep, so a stack replaces recursion. */
 function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
   const moves: CoinMove[] = [];
   const surviving = (found: CoinMove[]) => found.map((move): CoinMove => ({ ...move, survives: true }));
@@ -214,15 +216,15 @@ function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
       // A failed retry puts back what it took.
       .filter(({ purpose }) => !(root.error && purpose === 'escrow'))
       .flatMap(({ from, to, value }, index) =>
-        surviving(moved(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value)),
+        surviving(moveOf(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value)),
       );
   moves.push(...chainMoves(root.beforeEVMTransfers, 'before'));
   const stack: { call: GethCall; path: string }[] = [{ call: root, path: '' }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { call, path } = next;
     if (call.error) continue;
-    const carries = CARRYING_TYPES.includes(call.type.toUpperCase());
-    const found = path !== '' && carries ? moved(txHash, path, call.from, call.to, call.value) : [];
+    const carries = COIN_CALLS.includes(call.type.toUpperCase());
+    const found = path !== '' && carries ? moveOf(txHash, path, call.from, call.to, call.value) : [];
     moves.push(...(root.to?.toLowerCase() === RETRYABLES ? surviving(found) : found));
     const inner = (call.calls ?? []).map((one, index) => ({
       call: one,
@@ -234,8 +236,8 @@ function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
   return moves;
 }
 
-/** Arbitrum's older nodes write INVALID for what the chain itself moves within a transaction. */
-const CARRYING_TYPES = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'INVALID'];
+/** The types of calls that may move coins. Arbitrum's older nodes write INVALID for what the chain itself moves. */
+const COIN_CALLS = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'INVALID'];
 
 /** The purposes of {@link ChainTransfer} that are payments between accounts. The others are fees. */
 const PAYING_PURPOSES = ['deposit', 'escrow', 'withdraw', 'refund'];
@@ -245,7 +247,8 @@ const RETRYABLES = '0x000000000000000000000000000000000000006e';
 
 const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
 
-function moved(
+/** One movement of coins; none where an address is missing or nothing moved. */
+function moveOf(
   txHash: Hex,
   path: string,
   from: Hex | undefined,

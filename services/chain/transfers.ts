@@ -38,6 +38,8 @@ const TRANSFER_TOPIC: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a1162
 const SINGLE_TOPIC: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
 const BATCH_TOPIC: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
+const GWEI = 10n ** 9n;
+
 /** The first topics of ERC-20 and ERC-721 Transfer, and ERC-1155 TransferSingle and TransferBatch. */
 export const TRANSFER_TOPICS: readonly Hex[] = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
 
@@ -53,7 +55,7 @@ export const COIN_TOPIC: Hex = '0xe6497e3ee548a3372136af2fcb0696db31fc6cf2026070
 /** The first topic of coins that a deposit creates on zkSync: Mint(address,uint256). */
 export const MINT_TOPIC: Hex = '0x0f6798a560793a54c3bcfe86a93cde1e73087d944c0ea20544137d4121396885';
 
-/** The coins that a contract of the chain itself says it moved or created, one or none. @throws when unreadable. */
+/** The coins that a contract of the chain itself logs as moved or created, one or none. @throws when unreadable. */
 export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const [topic, first, from, to] = topics;
   const value = BigInt(slice(data, 0, 32));
@@ -64,7 +66,7 @@ export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }:
   return [coins({ ...common, from: addressOf(from), to: addressOf(to) })];
 }
 
-/** The mint or burn that wrapping coins means for a token that writes no Transfer for it. @throws when unreadable. */
+/** The mint or burn of a token that logs a Deposit or Withdrawal of coins, and no Transfer. @throws when unreadable. */
 export function wrapTransfers({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const [topic, owner] = topics;
   if (owner === undefined || size(data) !== 32) return [];
@@ -90,18 +92,16 @@ export function withdrawalTransfers({ hash, withdrawals = [] }: NodeBlock): Tran
     );
 }
 
-const GWEI = 10n ** 9n;
-
-/** The token transfers that a log stands for: none for other or malformed logs, several for a TransferBatch. */
+/** The token transfers in a log: none in other or malformed logs, several in a TransferBatch. */
 export function tokenTransfers(log: NodeLog): Transfer[] {
   try {
-    return decoded(log);
+    return decodeLog(log);
   } catch {
     return []; // A contract may write anything under a known topic.
   }
 }
 
-function decoded({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
+function decodeLog({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const token = getAddress(address);
   const place = `log:${Number(logIndex)}`;
   const [topic, first, second, third] = topics;
@@ -146,26 +146,17 @@ export function withRightKind(transfer: Transfer, facts: { decimals: number | nu
  */
 export function nativeTransfers({ hash, from, to, value, nonce, mint }: NodeTransaction): Transfer[] {
   const minted = BigInt(mint ?? 0);
-  const created =
-    minted === 0n
-      ? []
-      : [
-          coins({
-            txHash: hash,
-            from: zeroAddress,
-            to: from,
-            value: minted,
-            internal: true,
-            place: 'mint',
-            survives: true,
-          }),
-        ];
-  if (BigInt(value) === 0n) return created;
-  const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
-  return [
-    ...created,
-    coins({ txHash: hash, from, to: receiver, value: BigInt(value), internal: false, place: 'transaction' }),
-  ];
+  const paid = BigInt(value);
+  const transfers: Transfer[] = [];
+  if (minted > 0n) {
+    const creation = { from: zeroAddress, to: from, value: minted, place: 'mint' };
+    transfers.push(coins({ txHash: hash, ...creation, internal: true, survives: true }));
+  }
+  if (paid > 0n) {
+    const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
+    transfers.push(coins({ txHash: hash, from, to: receiver, value: paid, internal: false, place: 'transaction' }));
+  }
+  return transfers;
 }
 
 /** The coins that contracts sent within transactions. @throws when unreadable. */
