@@ -5,10 +5,10 @@ import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
 import type { ChainState } from './store/chain.ts';
 
-/** Watches that the nodes follow the chain of this file. */
+/** Checks that the nodes follow the chain of this file. */
 export interface ChainCheck {
   /**
-   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, and null when the file's
+   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while the file's
    * chain goes on.
    *
    * @throws when no node follows it. Nodes that do not are excluded while others do.
@@ -20,8 +20,8 @@ export interface ChainCheck {
   refused(): string | null;
 }
 
-const EVERY_MS = MINUTE;
-/** While a node is excluded it is asked more often. */
+const CHECK_EVERY_MS = MINUTE;
+/** The same while a node is excluded. */
 const EXCLUDED_EVERY_MS = 10 * SECOND;
 /** How often in a row a developer's chain must look different before it counts as started over. */
 const SURE = 3;
@@ -40,52 +40,60 @@ export function createChainCheck(parts: {
   let refused: string | null = null;
   const excluded = new Set<string>();
 
+  /** Excludes the nodes that follow another chain than this one. */
+  const useNodesOf = (chain: Known, found: readonly FoundNode[]): void => {
+    for (const { name, identity, exclude } of found) {
+      if (isSame(identity, chain)) {
+        exclude(null);
+        excluded.delete(name);
+        continue;
+      }
+      exclude(`another chain: ${nameOf(identity)}`);
+      if (excluded.has(name)) continue;
+      excluded.add(name);
+      log.error(
+        { node: name, chain: nameOf(identity), expected: nameOf(chain) },
+        'a node follows another chain: it is not used',
+      );
+    }
+    nextAt = clock.now() + (excluded.size > 0 ? EXCLUDED_EVERY_MS : CHECK_EVERY_MS);
+  };
+
+  /** Returns a developer's chain that started over. @throws for any other chain than the known one, and until it is sure. */
+  const startOver = (identity: ChainIdentity, known: ChainState): { identity: ChainIdentity; startsOver: true } => {
+    differing += 1;
+    // A developer's chain starts over under the same id; one wrong answer is not yet a new chain.
+    if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
+      log.warn({ chain: nameOf(identity) }, "the developer's chain started over: reading its newest blocks");
+      differing = 0;
+      return { identity, startsOver: true };
+    }
+    const message =
+      `RPC_URL leads to another chain (${nameOf(identity)}) than the one of this DATA_DIR (${nameOf(known)}). ` +
+      'Set RPC_URL to a node of that chain, or DATA_DIR to a new folder for this one';
+    if (differing === SURE) log.error(message);
+    if (differing >= SURE) refused = message;
+    throw new Error(message);
+  };
+
   return {
     async check() {
       const known = state();
-      if (clock.now() < nextAt && known !== undefined) return null;
+      if (known !== undefined && clock.now() < nextAt) return null;
       const found = await node.identities();
       if (known === undefined) {
-        const identity = mostNamed(found.map((one) => one.identity));
-        for (const one of found) one.exclude(isSame(one.identity, identity) ? null : 'another chain');
-        nextAt = clock.now() + EVERY_MS;
+        const identity = mostNamed(found);
+        useNodesOf(identity, found);
         return { identity, startsOver: false };
       }
-      const fitting = found.filter(({ identity }) => isSame(identity, known));
-      for (const { name, identity, exclude } of fitting.length === 0 ? [] : found) {
-        const isExcluded = !isSame(identity, known);
-        exclude(isExcluded ? `another chain: ${nameOf(identity)}` : null);
-        if (isExcluded && !excluded.has(name)) {
-          log.error(
-            { node: name, chain: nameOf(identity), expected: nameOf(known) },
-            'a node follows another chain: it is not used',
-          );
-        }
-        if (isExcluded) excluded.add(name);
-        else excluded.delete(name);
-      }
-      if (fitting.length > 0) {
-        differing = 0;
-        refused = null;
-        const [{ identity }] = fitting as [(typeof fitting)[number]];
-        if (known.chainId === null || (known.genesis === null && identity.genesis !== null)) identify(identity);
-        nextAt = clock.now() + (excluded.size > 0 ? EXCLUDED_EVERY_MS : EVERY_MS);
-        return null;
-      }
-      const identity = mostNamed(found.map((one) => one.identity));
-      differing += 1;
-      // A developer's chain starts over under the same id; one wrong answer is not yet a new chain.
-      if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
-        log.warn({ chain: nameOf(identity) }, "the developer's chain started over: reading its newest blocks");
-        differing = 0;
-        return { identity, startsOver: true };
-      }
-      const message =
-        `RPC_URL leads to another chain (${nameOf(identity)}) than the one of this DATA_DIR (${nameOf(known)}). ` +
-        'Set RPC_URL to a node of that chain, or DATA_DIR to a new folder for this one';
-      if (differing === SURE) log.error(message);
-      if (differing >= SURE) refused = message;
-      throw new Error(message);
+      const fitting = found.find(({ identity }) => isSame(identity, known));
+      if (fitting === undefined) return startOver(mostNamed(found), known);
+      useNodesOf(known, found);
+      differing = 0;
+      refused = null;
+      const { identity } = fitting;
+      if (known.chainId === null || (known.genesis === null && identity.genesis !== null)) identify(identity);
+      return null;
     },
     recheck() {
       nextAt = 0;
@@ -94,6 +102,7 @@ export function createChainCheck(parts: {
   };
 }
 
+type FoundNode = Awaited<ReturnType<Nodes['identities']>>[number];
 type Known = { chainId: string | null; genesis: string | null };
 
 /** Unknown values match anything. */
@@ -106,7 +115,8 @@ function nameOf({ chainId, genesis }: Known): string {
   return `id ${chainId ?? 'unknown'}, first block ${genesis?.slice(0, 10) ?? 'unknown'}`;
 }
 
-function mostNamed(identities: readonly ChainIdentity[]): ChainIdentity {
-  const votes = (one: ChainIdentity) => identities.filter((other) => isSame(one, other)).length;
-  return [...identities].sort((one, other) => votes(other) - votes(one))[0]!;
+/** The chain that most nodes follow. */
+function mostNamed(found: readonly FoundNode[]): ChainIdentity {
+  const votes = ({ identity }: FoundNode) => found.filter((other) => isSame(identity, other.identity)).length;
+  return found.toSorted((one, other) => votes(other) - votes(one))[0]!.identity;
 }
