@@ -1,5 +1,5 @@
 import { formatEther, type Hex } from 'viem';
-import type { NodeBlock, NodeReceipt, NodeTransaction } from '../chain/node.ts';
+import type { NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
 import { SENTINEL_ADDRESS, type Transfer, withRightKind } from '../chain/transfers.ts';
 import type { EventType } from './types.ts';
@@ -11,7 +11,7 @@ export type Role = 'token' | 'to' | 'from';
 export interface EventStyle {
   /** `tokenType` of coins. */
   nativeSymbol: string;
-  /** true: the letter of the specification where live services differ. */
+  /** true: follow the specification to the letter where live services differ. */
   strict: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface EventSource {
   projectId: string;
   blockNumber: number;
   blockHash: Hex;
-  /** null: cannot be read; the event is reported without. */
+  /** null where they cannot be read: the event is then reported without. */
   gas: Gas | null;
 }
 
@@ -34,6 +34,9 @@ export interface Gas {
   gasLimit: string;
   txnValue: string;
 }
+
+/** The gas fields of what no transaction pays for. */
+export const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
 
 /** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. @throws when one cannot be read. */
 export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): Gas {
@@ -55,11 +58,6 @@ export function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigi
   return execution + BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0) + BigInt(l1Fee ?? 0);
 }
 
-/** The place of an event in its block. */
-export function placeOf(block: NodeBlock): Pick<EventSource, 'blockNumber' | 'blockHash'> {
-  return { blockNumber: Number(block.number), blockHash: block.hash };
-}
-
 /** Whether a webhook of an event type wants a transfer. */
 export function wants(eventType: EventType, { kind }: Transfer): boolean {
   switch (eventType) {
@@ -74,12 +72,12 @@ export function wants(eventType: EventType, { kind }: Transfer): boolean {
   }
 }
 
-/** As {@link wants}, while the token's facts are unknown: true if any answer makes it wanted. */
+/** As {@link wants}, while the token's facts are unknown: true if any facts would make it wanted. */
 export function mayWant(eventType: EventType, transfer: Transfer): boolean {
   return [null, 0].some((decimals) => wants(eventType, withRightKind(transfer, { decimals })));
 }
 
-/** The address of a transfer that stands in a role. */
+/** The address that has a role in a transfer. */
 export function addressIn(transfer: Transfer, role: Role): string {
   switch (role) {
     case 'token':
@@ -91,7 +89,7 @@ export function addressIn(transfer: Transfer, role: Role): string {
   }
 }
 
-/** The JSON text of an event. A token id is a bare integer of any length. `token` is null for coins. */
+/** The JSON text of an event; a token id is a bare integer of any length. `token` is null for coins. */
 export function eventBody(source: EventSource, token: TokenFacts | null, style: EventStyle): string {
   const { role, projectId, blockNumber, blockHash, gas } = source;
   const transfer = withRightKind(source.transfer, token);

@@ -11,7 +11,7 @@ import {
   type Gas,
   gasOf,
   mayWant,
-  placeOf,
+  NO_GAS,
   type Role,
   toDraft,
   wants,
@@ -71,9 +71,7 @@ export interface DeliverySource {
   replay?: number;
 }
 
-const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
-
-/** The first events of a transaction come first among those of a webhook: nobody waits behind a stranger's thousands. */
+/** How many events of a transaction get rank 0, and 0 or 1: no payment waits behind the thousands of a stranger's transaction. */
 const RANK_SIZES = [16, 256] as const;
 
 /**
@@ -85,13 +83,15 @@ export function deliveriesOf(
   source: DeliverySource,
 ): { deliveries: NewDelivery[]; unreadable: Unreadable[] } {
   const { block, receipts, clock, delayMs, replay = 0 } = source;
+  const { hash: blockHash } = block;
+  const blockNumber = Number(block.number);
   const gas = createGasReader(block, receipts);
   const counts = new Map<string, number>();
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;
     if (receipts.get(txHash)?.status === '0x0' && !transfer.survives) continue;
-    const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: gas.of(txHash) };
+    const event = { transfer, role, projectId: webhook.projectId, blockNumber, blockHash, gas: gas.of(txHash) };
     const content = contentOf(event, webhook, source);
     if (content === null) continue;
     const counted = `${webhook.id} ${txHash}`;
@@ -101,14 +101,14 @@ export function deliveriesOf(
       webhookId: webhook.id,
       projectId: webhook.projectId,
       txHash,
-      blockNumber: event.blockNumber,
-      blockHash: block.hash,
+      blockNumber,
+      blockHash,
       blockTime: block.timestamp === undefined ? null : Number(block.timestamp),
       eventKey: `${txHash}/${place}/${role}`,
       transferKey: keyOf(transfer, role),
       place,
       matched: addressIn(transfer, role),
-      ...confirmationOf(webhook, event.blockNumber),
+      ...confirmationOf(webhook, blockNumber),
       ...content,
       rank: count < RANK_SIZES[0] ? 0 : count < RANK_SIZES[1] ? 1 : 2,
       dueAt: clock.now() + delayMs,

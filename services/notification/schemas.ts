@@ -5,39 +5,30 @@ import { SENTINEL_ADDRESS } from '../chain/transfers.ts';
 import { CREDENTIALS_FAULT, hasReadableCredentials } from '../credentials.ts';
 import { EVENT_TYPES } from './types.ts';
 
-/** What the notification service accepts in requests. */
-
 const MAX_ADDRESSES = 10_000;
 const MAX_PARALLEL = 16;
 const MAX_CONFIRMATIONS = 10_000;
 
 const text = z.string({ error: 'must be a string' });
 
-const address = text
+const anyAddress = text
   .transform((given) => given.replace(/^0X/, '0x'))
   .refine((given) => isAddress(given, { strict: false }), 'is not an address: 0x and 40 hex digits')
+  .describe('0x and 40 hex digits, in any case');
+
+const watchableAddress = anyAddress
   // Watching one of them would match every coin transfer, or every mint and burn.
   .refine(
     (given) => ![zeroAddress, SENTINEL_ADDRESS.toLowerCase()].includes(given.toLowerCase()),
     'cannot be watched: it takes part in too many transfers',
-  )
-  .describe('0x and 40 hex digits, in any case');
+  );
 
-const addresses = z
-  .array(address, { error: 'must be an array of addresses' })
-  .min(1, 'must hold at least one address')
-  .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
-
-/** Any address may be removed, also one that cannot be watched. */
-const removable = z
-  .array(
-    text
-      .transform((given) => given.replace(/^0X/, '0x'))
-      .refine((given) => isAddress(given, { strict: false }), 'is not an address: 0x and 40 hex digits'),
-    { error: 'must be an array of addresses' },
-  )
-  .min(1, 'must hold at least one address')
-  .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
+const listOf = (address: z.ZodType<string>) =>
+  z
+    .array(address, { error: 'must be an array of addresses' })
+    .min(1, 'must hold at least one address')
+    .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
+const addresses = listOf(watchableAddress);
 
 const block = z
   .int({ error: 'must be a block number' })
@@ -52,10 +43,10 @@ const confirmations = z
 
 const OBJECT = { error: 'The body must be a JSON object' };
 
-/** The bodies of interface A. */
+/** The schemas of the request bodies of interface A. */
 export type NotificationSchemas = ReturnType<typeof notificationSchemas>;
 
-/** The bodies of interface A. `permits` decides which literal IP addresses a receiver may have. */
+/** Creates the schemas of request bodies. `permits` decides which literal IP addresses a receiver may have. */
 export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
   const receiverUrl = z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -90,7 +81,7 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
       OBJECT,
     ),
     addAddresses: z.object({ webhookId: text, addresses, fromBlock: block.optional() }, OBJECT),
-    deleteAddresses: z.object({ webhookId: text, addresses: removable }, OBJECT),
+    deleteAddresses: z.object({ webhookId: text, addresses: listOf(anyAddress) }, OBJECT),
     replay: z.object(
       {
         webhookId: text,
@@ -111,7 +102,7 @@ export const pageQuery = z.object({
 });
 
 function isReachable(url: string, permits: (ip: string) => boolean): boolean {
-  if (!URL.canParse(url)) return true; // That is another fault.
+  if (!URL.canParse(url)) return true; // Another check reports it.
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 || permits(host);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Hex, zeroAddress, zeroHash } from 'viem';
-import { type EventStyle, eventBody } from './event.ts';
+import { type EventStyle, eventBody, NO_GAS } from './event.ts';
 import type { NewDelivery } from './store/new-deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 
@@ -25,7 +25,7 @@ export function testDelivery({ id: webhookId, projectId }: Webhook, style: Event
       projectId,
       blockNumber: 0,
       blockHash: zeroHash,
-      gas: { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' },
+      gas: NO_GAS,
     },
     null,
     style,
