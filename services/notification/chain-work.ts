@@ -27,8 +27,10 @@ export interface ChainWorkParts {
   /** How long a new event waits before it may be sent, in milliseconds. */
   delayMs(): number;
   isStopping(): boolean;
-  /** Called after new deliveries are on disk; an empty list means that others may have become due. */
+  /** Called after new deliveries are on disk. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
+  /** Called when deliveries that waited have become due. */
+  onDue(): void;
   /** Called when a token's name and decimals are known. */
   onToken(token: string, facts: TokenFacts): Promise<void>;
 }

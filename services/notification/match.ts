@@ -67,12 +67,12 @@ export interface DeliverySource {
   clock: Clock;
   /** How long a new event waits before it is sent, in milliseconds. */
   delayMs: number;
-  /** Above 0: of this replay. */
+  /** Above 0: the deliveries belong to this replay. */
   replay?: number;
 }
 
-/** How many events of a transaction get rank 0, and 0 or 1: no payment waits behind the thousands of a stranger's transaction. */
-const RANK_SIZES = [16, 256] as const;
+/** After how many events of a transaction, for one webhook, the next rank begins. */
+const RANK_ENDS = [16, 256];
 
 /**
  * Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. A transaction
@@ -86,7 +86,7 @@ export function deliveriesOf(
   const { hash: blockHash } = block;
   const blockNumber = Number(block.number);
   const gas = createGasReader(block, receipts);
-  const counts = new Map<string, number>();
+  const rankOf = createRanks();
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;
@@ -94,9 +94,6 @@ export function deliveriesOf(
     const event = { transfer, role, projectId: webhook.projectId, blockNumber, blockHash, gas: gas.of(txHash) };
     const content = contentOf(event, webhook, source);
     if (content === null) continue;
-    const counted = `${webhook.id} ${txHash}`;
-    const count = counts.get(counted) ?? 0;
-    counts.set(counted, count + 1);
     deliveries.push({
       webhookId: webhook.id,
       projectId: webhook.projectId,
@@ -110,12 +107,23 @@ export function deliveriesOf(
       matched: addressIn(transfer, role),
       ...confirmationOf(webhook, blockNumber),
       ...content,
-      rank: count < RANK_SIZES[0] ? 0 : count < RANK_SIZES[1] ? 1 : 2,
+      rank: rankOf(webhook, txHash),
       dueAt: clock.now() + delayMs,
       replay,
     });
   }
   return { deliveries, unreadable: gas.unreadable };
+}
+
+/** Ranks a webhook's events of each transaction in order, so that no payment waits behind a stranger's thousands. */
+function createRanks() {
+  const counts = new Map<string, number>();
+  return ({ id }: Webhook, txHash: string): number => {
+    const key = `${id} ${txHash}`;
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return RANK_ENDS.filter((end) => count >= end).length;
+  };
 }
 
 /** Reads the gas figures of each transaction once, and notes those that cannot be read. */
@@ -166,6 +174,7 @@ function keyOf(transfer: Transfer, role: Role): string {
   return [transfer.kind, addressIn(transfer, 'token'), transfer.from, transfer.to, amount, id, role].join('/');
 }
 
+/** What a webhook's delivery waits for. */
 function confirmationOf(
   { confirmations }: Webhook,
   blockNumber: number,

@@ -28,6 +28,8 @@ export interface ScannerParts {
   log: Logger;
   /** Called after a block's new deliveries are on disk. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
+  /** Called when deliveries that waited have become due. */
+  onDue(): void;
   /** Called when the traces of new blocks can be read again. */
   onTraces(): void;
 }
@@ -71,7 +73,7 @@ export function createScanner(parts: ScannerParts): Scanner {
     if (status.head < store.chain.state()!.nextBlock) await parts.forks.lookBehind(head);
     await blocks.readTo(head);
     status.next = store.chain.state()!.nextBlock;
-    if (await applyFinality(parts, status.head)) parts.onDeliveries([]);
+    if (await applyFinality(parts, status.head)) parts.onDue();
   };
 
   const lookAndReport = async (): Promise<void> => {

@@ -2,17 +2,15 @@ import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
-import type { TokenFacts } from '../chain/token.ts';
 import { createChainWork } from './chain-work.ts';
-import { createDeliverer, type Deliverer } from './deliverer.ts';
-import { type EventStyle, fromDraft } from './event.ts';
+import { createDeliverer } from './deliverer.ts';
+import type { EventStyle } from './event.ts';
+import { createHandOver } from './hand-over.ts';
 import { createLoop } from './loop.ts';
 import { createReach } from './reach.ts';
 import type { ScannerStatus } from './scanner.ts';
 import type { Gap } from './store/gaps.ts';
 import { type NotificationStore, openStore } from './store/index.ts';
-import type { KeptDelivery } from './store/new-deliveries.ts';
-import type { CompletedDelivery } from './store/waiting.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
 /** Dependencies of the notification service. */
@@ -66,11 +64,12 @@ const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, r
 /** Opens the file and connects the parts; nothing runs before `start`. */
 export function openNotification(parts: NotificationParts): RunningNotification {
   const { node, clock, log, style, pollMs, random = Math.random, isServed = () => true } = parts;
-  const store = openStore(parts.dir);
   const reach = createReach(parts.webhookAllow);
   const progress = createProgress();
   let faults = NO_FAULTS;
   let isStopping = false;
+  const stack = new AsyncDisposableStack();
+  const store = stack.adopt(openStore(parts.dir), (it) => it.close());
   const deliverer = createDeliverer({
     store,
     clock,
@@ -83,6 +82,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     onProgress: progress.report,
     onAttempt: parts.onAttempt ?? (() => {}),
   });
+  stack.defer(() => deliverer.stop());
   const handOver = createHandOver({ store, clock, style, deliverer, report: progress.report });
   const { scanner, check, backlog } = createChainWork({
     node,
@@ -94,17 +94,21 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     delayMs: () => faults.delayMs,
     isStopping: () => isStopping,
     onDeliveries: handOver.deliveries,
+    onDue: () => deliverer.nudge(),
     onToken: (token, facts) => handOver.token(token, facts, scanner.status()),
   });
   const scanning = createLoop(
     clock,
     async () => {
-      await scanner.scan().catch(() => undefined); // Logged, and tried again.
+      await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
       if (!isStopping) backlog.start();
     },
     pollMs,
   );
   const shrinking = createLoop(clock, () => shrink(store, log), SHRINK_EVERY_MS);
+  stack.defer(async () => {
+    await Promise.all([scanner.stop(), scanning.stop(), shrinking.stop(), backlog.stop()]);
+  });
 
   return {
     store,
@@ -145,11 +149,9 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     },
     onHead: () => scanning.wake(),
     nudge: () => deliverer.nudge(),
-    async close() {
+    close() {
       isStopping = true;
-      await Promise.all([scanner.stop(), scanning.stop(), shrinking.stop(), backlog.stop()]);
-      await deliverer.stop();
-      store.close();
+      return stack.disposeAsync();
     },
   };
 }
@@ -164,35 +166,6 @@ function createProgress() {
     listen(listener: (progress: DeliveryProgress) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
-    },
-  };
-}
-
-/** Passes new and completed deliveries to the deliverer and reports them. */
-function createHandOver(parts: {
-  store: NotificationStore;
-  clock: Clock;
-  style: EventStyle;
-  deliverer: Deliverer;
-  report(progress: DeliveryProgress): void;
-}) {
-  const { store, clock, style, deliverer, report } = parts;
-  const matched = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery): void =>
-    report({ type: 'matched', deliveryId, webhookId, projectId, txHash, blockNumber, body, at: clock.now() });
-  return {
-    deliveries(deliveries: readonly KeptDelivery[]): void {
-      for (const { body, ...delivery } of deliveries) if (body !== null) matched({ ...delivery, body });
-      if (deliveries.length === 0) deliverer.nudge();
-      else deliverer.expect(deliveries.filter(({ state }) => state === 'pending'));
-    },
-    /** Completes the deliveries that wait for a token. */
-    async token(token: string, facts: TokenFacts, { head, next }: ScannerStatus): Promise<void> {
-      const completed = await store.deliveries.name(token, (draft) => fromDraft(draft, facts, style));
-      for (const delivery of completed) matched(delivery);
-      const heights = { head: head ?? (next ?? 0) - 1, safe: null, finalized: null };
-      for (const webhookId of store.deliveries.release(heights, clock.now())) {
-        deliverer.expect([{ webhookId, dueAt: clock.now() }]);
-      }
     },
   };
 }
