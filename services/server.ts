@@ -7,21 +7,21 @@ import fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { failure } from './notification/requests.ts';
+import { errorBody } from './notification/requests.ts';
 
 /** Creates a server without routes; errors have the format of the service that was called. */
 export function openServer(log: Logger): FastifyInstance {
-  // Fastify's own request lines would hold the keys of the query.
+  // Fastify's own log lines would hold the key in the query.
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1000 },
-    // Fastify's own message would repeat the path with the key of its query.
+    // Fastify's own message would repeat the path with the key in its query.
     frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
       const statusCode = 400;
       const message = 'This path cannot be read: a part of it is too long, or is not URL encoding';
-      if (/^(\/[a-z0-9-]+)?\/notification\//.test(url)) reply.code(statusCode).send(failure(statusCode, message));
+      if (/^(\/[a-z0-9-]+)?\/notification\//.test(url)) reply.code(statusCode).send(errorBody(statusCode, message));
       else if (/^(\/[a-z0-9-]+)?\/explorer\/v0/.test(url)) {
         reply.code(statusCode).send({ status: '0', message, result: null });
       } else reply.code(statusCode).send({ error: { message } });

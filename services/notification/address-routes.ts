@@ -4,7 +4,7 @@ import { linkNext, pageOf, type RouteParts, read, webhookOf } from './requests.t
 import type { NotificationStore } from './store/index.ts';
 import type { Webhook } from './store/webhooks.ts';
 
-/** Addresses of webhooks: added, removed and listed. */
+/** Routes for addresses of webhooks: adds, removes and lists them. */
 export function addressRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
 

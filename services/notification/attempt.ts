@@ -18,11 +18,11 @@ interface AttemptParts {
   onProgress: (progress: DeliveryProgress) => void;
   /** Called with the HTTP status, or `none`. */
   onAttempt(result: string): void;
-  /** The result could not be stored. */
+  /** Called when the result could not be stored. */
   onStoreError(error: unknown): void;
 }
 
-/** Returns a function that makes one attempt: posts the delivery, stores what comes of it, and reports both. */
+/** Returns the function that makes one attempt: it posts the delivery, stores the outcome, and reports both. */
 export function createAttempt({ store, clock, log, breaker, outcomes, post, ...on }: AttemptParts) {
   return async ({ delivery, origin }: NextDelivery): Promise<void> => {
     const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLoop } from './loop.ts';
 
-/** Work that is not urgent. Kinds run independently: a call that hangs in one delays neither new blocks nor other kinds. */
+/** Work that is not urgent. A call that hangs in one kind of it delays neither the other kinds nor new blocks. */
 export interface Backlog {
   /** Starts every kind that is not running. */
   start(): void;

@@ -2,7 +2,7 @@ import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
 /** A circuit breaker: pauses receivers that let attempts time out, because each attempt occupies a slot. */
 export interface Breaker {
-  /** When a receiver may be tried, in milliseconds since 1970; 0: now. A paused receiver gets one probe at a time. */
+  /** When a receiver may be tried, in milliseconds since 1970; 0: now. While it is paused, one attempt at a time probes it. */
   openUntil(origin: string): number;
   /** An attempt begins. */
   begin(origin: string): void;

@@ -35,13 +35,13 @@ export interface DelivererParts {
 export interface Deliverer {
   /** Begins. @throws when the database cannot be read. */
   start(): void;
-  /** These webhooks have new deliveries, due at these times. */
+  /** Call when webhooks have new deliveries, due at these times. */
   expect(due: readonly { webhookId: string; dueAt: number }[]): void;
-  /** Looks again at everything stored: deliveries became due in another way, or the faults changed. */
+  /** Call when deliveries became due in another way, or the faults changed: looks at everything stored again. */
   nudge(): void;
   /** Sends everything that waits for a retry or a repetition now. */
   deliverNow(): void;
-  /** Receivers that do not respond and are paused. */
+  /** Receivers that are paused because they do not respond. */
   paused(): string[];
   /** Finishes the attempts under way; the rest stays on disk. */
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   };
 }
 
-/** The order, read from the database: after a failure it rests for 5 s and then reads everything again. */
+/** The order of webhooks, which comes from the database: after a failure it rests and then reads everything again. */
 function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererParts, 'clock' | 'log'>) {
   let restUntil = 0;
   let mustLoad = false;
@@ -159,9 +159,9 @@ function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererP
         order.collect(now);
       });
     },
-    /** The next delivery that is due; undefined: none, or it rests. */
+    /** The next delivery that is due; undefined without one, and during the rest. */
     next: (now: number): NextDelivery | undefined => (isResting() ? undefined : tried(() => order.next(now))),
-    /** When the next one is due, or the rest ends. */
+    /** When the next delivery is due, or the rest ends. */
     nextAt: (): number | undefined => (isResting() ? restUntil : order.nextAt()),
   };
 }

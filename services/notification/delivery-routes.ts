@@ -5,7 +5,7 @@ import { testDelivery } from './test-event.ts';
 
 const FAILED_PAGE = 100;
 
-/** Deliveries of webhooks: listed when given up, sent again, and test events. */
+/** Routes for deliveries: lists those given up, sends them again, and sends test events. */
 export function deliveryRoutes(server: FastifyInstance, { notification, style, schemas }: RouteParts): void {
   const { store } = notification;
 
@@ -30,8 +30,9 @@ export function deliveryRoutes(server: FastifyInstance, { notification, style, s
     }
     const newest = (store.chain.state()?.nextBlock ?? 0) - 1;
     const last = Math.min(toBlock ?? newest, newest);
-    if (fromBlock! > last)
+    if (fromBlock! > last) {
       throw new BadRequest(`fromBlock must be at most toBlock and ${newest}, the newest block that was read`);
+    }
     const replay = store.replays.create({ webhookId: id, next: fromBlock!, last, addresses: null, isForced: true });
     return reply.code(202).send({ replayId: replay.id, fromBlock, toBlock: last });
   });

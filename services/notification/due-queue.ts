@@ -1,4 +1,4 @@
-/** When each webhook is next due: a binary heap with one entry per webhook. */
+/** When each webhook is next due. It is asked after each attempt, so it is a heap: there may be thousands of webhooks. */
 export interface DueQueue {
   /** Records when a webhook is next due, unless an earlier time is recorded. */
   add(webhookId: string, dueAt: number): void;
@@ -8,7 +8,7 @@ export interface DueQueue {
   nextAt(): number | undefined;
 }
 
-/** Creates an empty queue. */
+/** Creates an empty queue, a binary heap. */
 export function createDueQueue(): DueQueue {
   const due = new Map<string, number>();
   // Entries that no longer agree with `due` are skipped when they come to the top.

@@ -5,13 +5,13 @@ import type { BlockReader } from '../chain/reader.ts';
 import type { ChainCheck } from './chain-check.ts';
 import type { NotificationStore } from './store/index.ts';
 
-/** Follows the chain when blocks that were reported leave it. */
+/** Follows the chain when blocks that were read leave it. */
 export interface Forks {
-  /** Returns the newest block if the node also has it under its number. @throws otherwise: one wrong answer moves nothing. */
+  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong answer moves nothing. */
   verified(head: NodeHeader): Promise<NodeHeader>;
-  /** Goes back to the newest reported block that is still in the chain, if the one at this height is not. Returns whether it did. */
+  /** Rewinds to the newest block at or below a height that is still in the chain. Returns whether that was necessary. */
   follow(number: number): Promise<boolean>;
-  /** Follows a chain that ends at or before the newest reported block: replaced at its height, behind, or started over. */
+  /** Follows a chain that ends before the next block to read: it was reorganized, its node is behind, or it started over. */
   lookBehind(head: NodeHeader): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createForks(parts: {
     return true;
   };
 
-  /** Goes back to the newest remembered block at or below a height that the chain still has. Returns whether it has one. */
+  /** Rewinds to the newest remembered block at or below a height that the chain still has. Returns whether there is one. */
   const followBelow = async (height: number): Promise<boolean> => {
     const newest = store.chain.rememberedBelow(height);
     for (let at = newest; at !== undefined; at = store.chain.rememberedBelow(at.number - 1)) {

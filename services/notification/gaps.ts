@@ -8,11 +8,11 @@ import type { Gap } from './store/gaps.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { KeptDelivery } from './store/new-deliveries.ts';
 
-/** Reports the parts of blocks that were missing when the block was read. */
+/** Completes blocks that could not be read, or only in part. */
 export interface Gaps {
   /** Tries the gaps that are due, a hundred blocks at most. */
   work(): Promise<void>;
-  /** Tries the missing traces at the next call. */
+  /** Makes the missing traces due now. */
   wake(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** Work that is done again and again, never twice at the same time. */
+/** Work that is repeated, and never runs twice at the same time. */
 export interface Loop {
   /** Starts a run, or joins the one under way; resolves when it ends. */
   run(): Promise<void>;

@@ -2,7 +2,7 @@ import { MINUTE } from '../../src/domain/clock.ts';
 import { readBlock, readReceipts } from '../chain/block.ts';
 import { type Node, NodeBusy } from '../chain/node.ts';
 
-/** How long a block that cannot be read holds up the blocks after it. */
+/** How long a block that cannot be read may hold up the blocks after it. */
 export const MISSED_PATIENCE_MS = 10 * MINUTE;
 
 /**

@@ -8,12 +8,12 @@ import type { Faults } from './types.ts';
 /** Delay before each retry; there is no retry after the last one. */
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
 /**
- * How long a receiver is retried before its oldest deliveries are dropped: twice the schedule. Only then are there
- * still deliveries whose turn never came, because each attempt waits for a response.
+ * How long a receiver may be silent before its oldest deliveries are given up: twice the schedule. Where every attempt runs
+ * into its time-out, some deliveries never get an attempt, and would never be given up otherwise.
  */
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
-/** Since when every attempt of a webhook failed, and the newest delivery of that moment. */
+/** A webhook's row of failed attempts: when it began, and the newest delivery at that time. */
 interface Silence {
   since: number;
   newest: number;
@@ -56,7 +56,7 @@ export function createOutcomes({ store, clock, log, faults }: OutcomesOptions) {
     return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
   }
 
-  /** Gives up deliveries that could not be sent in time; they would pile up while a receiver lets every attempt time out. */
+  /** Gives up the deliveries that were stored before a silence that lasts too long. */
   function noteSilence(webhookId: string): void {
     const silence = silences.get(webhookId);
     if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;

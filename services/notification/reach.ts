@@ -10,7 +10,7 @@ export interface Reach {
   agent(): Agent;
 }
 
-/** The receiver's address is private, and not allowed. */
+/** The receiver's address is private and not allowed. */
 export class AddressForbidden extends Error {
   readonly code = 'ADDRESS_FORBIDDEN';
 

@@ -20,7 +20,7 @@ const MAX_WAIT_MS = 10 * MINUTE;
 /** How long a replay waits for a block's traces before it continues without internal payments. */
 const TRACE_PATIENCE_MS = 10 * MINUTE;
 
-/** Why a replay does not go on, since when, and until when it is left alone. */
+/** The failures of a replay's next block in a row: how many, since when, and when it is tried again. */
 interface Failure {
   attempts: number;
   since: number;
@@ -39,7 +39,7 @@ export function createReplays(parts: {
 }): Replays {
   const { reader, store, eventsOf, clock, log, isStopping, onDeliveries } = parts;
   const failures = new Map<number, Failure>();
-  /** Replays that continue without the traces of their blocks, as long as no node has these. */
+  /** Replays that continue without traces, for as long as no node has those of their blocks. */
   const untraced = new Set<number>();
 
   const watchersFor = (replay: Replay) => {
@@ -51,7 +51,7 @@ export function createReplays(parts: {
   };
 
   /** @throws while the traces of a replay's next block are waited for. */
-  const goOnWithout = (failure: TracesFailed, { id, webhookId, next }: Replay): void => {
+  const continueWithout = (failure: TracesFailed, { id, webhookId, next }: Replay): void => {
     if (untraced.has(id)) return;
     if (clock.now() - (failures.get(id)?.since ?? clock.now()) < TRACE_PATIENCE_MS) throw failure;
     untraced.add(id);
@@ -61,7 +61,7 @@ export function createReplays(parts: {
     );
   };
 
-  /** Sends the events of a replay's next block. @throws when the block cannot be read, or is another one than was read before. */
+  /** Sends the events of a replay's next block. @throws when the block cannot be read, or differs from what was read before. */
   const readNext = async (replay: Replay): Promise<void> => {
     const contents = await reader.read(replay.next);
     const { block, moves } = contents;
@@ -69,7 +69,7 @@ export function createReplays(parts: {
     if (known !== undefined && known !== block.hash) {
       throw new NodeUnreachable(`The node has another block ${replay.next} than the one that was read before`);
     }
-    if (moves instanceof TracesFailed) goOnWithout(moves, replay);
+    if (moves instanceof TracesFailed) continueWithout(moves, replay);
     else untraced.delete(replay.id);
     const only = { watchersOf: watchersFor(replay), replay: replay.isForced ? replay.id : 0 };
     const { deliveries } = await eventsOf(contents, 'both', only);

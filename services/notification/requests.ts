@@ -37,11 +37,11 @@ class NotFound extends Error {
 const NAMED_FAULTS = 10;
 
 /** The body of an error. */
-export function failure(statusCode: number, errorMessage: string) {
+export function errorBody(statusCode: number, errorMessage: string) {
   return { statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
 
-/** Gives every error of the routes the documented frame. */
+/** Gives every error of the routes the documented shape. */
 export function handleErrors(server: FastifyInstance): void {
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const statusCode = error.statusCode ?? 500;
@@ -52,13 +52,14 @@ export function handleErrors(server: FastifyInstance): void {
         : statusCode === 415
           ? 'The body must be JSON, with the header content-type: application/json'
           : error.message;
-    return reply.code(statusCode).send(failure(statusCode, errorMessage));
+    return reply.code(statusCode).send(errorBody(statusCode, errorMessage));
   });
   server.setNotFoundHandler(() => {
     throw new NotFound('There is nothing at this path');
   });
-  // Many clients name a body's type whether or not they send one; a route that needs a body checks for it itself.
-  server.removeContentTypeParser('text/plain'); // JSON under this name would be refused as "not an object".
+  // JSON under this type would be refused as "not an object", which explains nothing.
+  server.removeContentTypeParser('text/plain');
+  // Many clients name a body's type although they send no body; a route that needs one checks for it itself.
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
     text === '' ? done(null, undefined) : parse(request, text, done),
@@ -87,7 +88,7 @@ function equal(expected: string, given: string): boolean {
 /** The project that a request's keys belong to. */
 export const projectOf = (request: FastifyRequest): Project => request.getDecorator<Project>('project');
 
-/** A webhook of the request's project. @throws Forbidden when there is none. */
+/** A webhook of the request's project. @throws {Forbidden} when there is none. */
 export function webhookOf({ store }: RunningNotification, request: FastifyRequest, id: string): Webhook {
   const webhook = store.webhooks.find(projectOf(request).id, id);
   if (webhook === undefined) throw new Forbidden();
@@ -104,7 +105,7 @@ export function linkNext(reply: FastifyReply, after: string | undefined): void {
   if (after !== undefined) reply.header('ledgerbell-next', after);
 }
 
-/** What a body contains. @throws BadRequest naming its faults. */
+/** Reads a body. @throws {BadRequest} that names its faults. */
 export function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

@@ -18,7 +18,7 @@ export interface NotificationRoutes {
 
 /**
  * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
- * `apiKey` of the same project; errors have the frame `{ statusCode, errorMessage, error }`.
+ * `apiKey` of the same project; errors have the shape `{ statusCode, errorMessage, error }`.
  */
 export function notificationRoutes(server: FastifyInstance, parts: NotificationRoutes): void {
   const { notification, projects, style } = parts;

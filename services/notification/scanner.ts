@@ -34,7 +34,7 @@ export interface ScannerParts {
   onTraces(): void;
 }
 
-/** How far the scanner is. */
+/** How far the scanner has read. */
 export interface ScannerStatus {
   /** Height of the chain when it was last seen; null before. */
   head: number | null;
@@ -45,7 +45,7 @@ export interface ScannerStatus {
   problem: string | null;
 }
 
-/** Reads block after block and turns what is watched into deliveries. */
+/** Reads block after block and makes deliveries of what is watched. */
 export interface Scanner {
   /** Reads all blocks up to the newest. Calls run one after another. @throws when a block cannot be read. */
   scan(): Promise<void>;
@@ -107,7 +107,7 @@ export function createScanner(parts: ScannerParts): Scanner {
   };
 }
 
-/** Sets the place in a chain that is new to this file: after its newest block, or before its newest ones if it started over. */
+/** Sets the place in a chain that is new to this file: after its newest block, or some blocks earlier if it started over. */
 async function begin(
   { store, tokens, reader, forks }: ScannerParts,
   { identity, startsOver }: NonNullable<Awaited<ReturnType<ChainCheck['check']>>>,
@@ -121,10 +121,10 @@ async function begin(
   reader.reset();
 }
 
-/** Reads blocks in the chain's order, and leaves those for later that cannot be read although newer ones can. */
+/** Reads blocks in the chain's order. Those that cannot be read although newer ones can are left for later. */
 function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
   const { node, reader, store, check, forks, eventsOf, clock, log } = parts;
-  /** The block that could not be read last, and since when. */
+  /** The block that cannot be read, and since when. */
   let stuck: { at: number; since: number } | undefined;
   /** Until when further unreadable blocks are left for later without waiting. */
   let passingUntil = 0;
@@ -150,7 +150,7 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
     if (kept.length > 0) parts.onDeliveries(kept);
   };
 
-  /** Leaves a block that cannot be read for later once patience ends. @throws the error before that. */
+  /** Leaves a block that cannot be read for later, once patience ends. @throws the error before that. */
   const passOver = async (first: number, height: number, error: Error): Promise<void> => {
     if (error instanceof NodeBusy || isStopping()) throw error;
     if (stuck?.at !== first) stuck = { at: first, since: clock.now() };

@@ -37,7 +37,7 @@ export interface RunningNotification extends Notification {
   status(): NotificationStatus;
   /** Whether a receiver's IP address may be reached. */
   permits(ip: string): boolean;
-  /** Reads the chain a first time and goes on by itself. */
+  /** Reads the chain once, and from then on by itself. */
   start(): Promise<void>;
   /** Call when a node announces a new block. */
   onHead(): void;
@@ -61,7 +61,7 @@ export interface NotificationStatus extends ScannerStatus {
 const SHRINK_EVERY_MS = MINUTE;
 const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, reorder: false, paused: false };
 
-/** Opens the file and connects the parts; nothing runs before `start`. */
+/** Opens the file and connects the parts; nothing runs before `start`. @throws as {@link openStore}. */
 export function openNotification(parts: NotificationParts): RunningNotification {
   const { node, clock, log, style, pollMs, random = Math.random, isServed = () => true } = parts;
   const reach = createReach(parts.webhookAllow);

@@ -4,7 +4,7 @@ import type { Delivery } from './store/outbox.ts';
 /** Input of {@link identityHeaders}. */
 export interface Identity {
   delivery: Pick<Delivery, 'id' | 'place' | 'matched' | 'removed' | 'movedFrom' | 'replay' | 'blockTime' | 'body'>;
-  /** Names the file of deliveries. */
+  /** Names the file that the delivery is in. */
   instance: string;
   /** Decimal; null while it is not known. */
   chainId: string | null;

@@ -25,6 +25,7 @@ export interface Tokens {
   forget(): void;
 }
 
+/** A token whose facts could not be read. */
 interface Silent {
   since: number;
   until: number;

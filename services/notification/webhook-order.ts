@@ -5,7 +5,7 @@ import type { NotificationStore } from './store/index.ts';
 import type { Delivery } from './store/outbox.ts';
 import type { Faults } from './types.ts';
 
-/** How often deliveries of a removed project are checked again. */
+/** How often a webhook of a removed project is looked at again. */
 const REMOVED_MS = MINUTE;
 
 /** The delivery to be sent next, and the origin of its receiver. */
@@ -25,10 +25,10 @@ interface WebhookOrderParts {
   onNothingDue: (webhookId: string) => void;
 }
 
-/** The order in which webhooks with due deliveries are served. */
+/** Decides whose delivery is sent next. */
 export type WebhookOrder = ReturnType<typeof createWebhookOrder>;
 
-/** Decides which webhook is served next: they take turns, and each has no more deliveries under way than it allows. */
+/** Creates the order: webhooks take turns, and each has no more deliveries under way than it allows. */
 export function createWebhookOrder({ store, breaker, random, faults, isServed, onNothingDue }: WebhookOrderParts) {
   const { deliveries } = store;
   const due = createDueQueue();
@@ -38,14 +38,14 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
 
   /** Returns a webhook's next delivery if it may be sent now. */
   function take(webhookId: string, now: number): NextDelivery | undefined {
-    const under = [...(underWay.get(webhookId) ?? [])];
+    const sending = [...(underWay.get(webhookId) ?? [])];
     const skip = faults().reorder ? Math.floor(random() * deliveries.countDue(webhookId, now)) : 0;
-    const delivery = deliveries.nextDue(webhookId, now, { skip, under });
+    const delivery = deliveries.nextDue(webhookId, now, { skip, except: sending });
     if (delivery === undefined) {
-      if (under.length === 0) sleep(webhookId);
+      if (sending.length === 0) sleep(webhookId);
       return undefined;
     }
-    if (under.length >= delivery.parallel) return undefined;
+    if (sending.length >= delivery.parallel) return undefined;
     const { origin } = new URL(delivery.url);
     const waitsUntil = isServed(delivery.projectId) ? breaker.openUntil(origin) : now + REMOVED_MS;
     if (waitsUntil <= now) return { delivery, origin };
@@ -53,18 +53,19 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
     return undefined;
   }
 
+  /** Puts a webhook without due deliveries back into the queue. */
   function sleep(webhookId: string): void {
     onNothingDue(webhookId);
     const nextAt = deliveries.nextDueAt(webhookId);
     if (nextAt !== undefined) due.add(webhookId, nextAt);
   }
 
-  /** The webhook's next delivery comes after those of other webhooks. */
+  /** Counts a delivery as under way. Its webhook's next one comes after those of other webhooks. */
   function begin({ delivery: { id, webhookId, parallel }, origin }: NextDelivery): void {
     breaker.begin(origin);
-    const under = underWay.get(webhookId) ?? new Set<number>();
-    underWay.set(webhookId, under.add(id));
-    if (under.size < parallel) ready.add(webhookId);
+    const sending = underWay.get(webhookId) ?? new Set<number>();
+    underWay.set(webhookId, sending.add(id));
+    if (sending.size < parallel) ready.add(webhookId);
   }
 
   return {
@@ -72,7 +73,7 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
     load(): void {
       for (const { webhookId, dueAt } of deliveries.dueWebhooks()) due.add(webhookId, dueAt);
     },
-    /** A webhook has something due then. */
+    /** Call when a webhook has something due, at this time. */
     add: due.add,
     /** When the next webhook is due. */
     nextAt: due.nextAt,
@@ -80,7 +81,7 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
     collect(now: number): void {
       for (let id = due.take(now); id !== undefined; id = due.take(now)) ready.add(id);
     },
-    /** Begins the next delivery, if there is one. @throws when the database cannot be read. */
+    /** Returns the next delivery, if there is one; it counts as under way. @throws when the database cannot be read. */
     next(now: number): NextDelivery | undefined {
       for (const webhookId of ready) {
         ready.delete(webhookId);
@@ -91,11 +92,11 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
       }
       return undefined;
     },
-    /** A delivery is no longer under way; its webhook may have another one. */
+    /** Call when a delivery is no longer under way: its webhook may have another one. */
     ended({ delivery: { id, webhookId } }: NextDelivery): void {
-      const under = underWay.get(webhookId);
-      under?.delete(id);
-      if (under?.size === 0) underWay.delete(webhookId);
+      const sending = underWay.get(webhookId);
+      sending?.delete(id);
+      if (sending?.size === 0) underWay.delete(webhookId);
       ready.add(webhookId);
     },
   };

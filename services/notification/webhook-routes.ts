@@ -4,7 +4,7 @@ import type { EventStyle } from './event.ts';
 import { Forbidden, projectOf, type RouteParts, read, webhookOf } from './requests.ts';
 import type { Webhook } from './store/webhooks.ts';
 
-/** Webhooks: listed, created, edited and deleted. */
+/** Routes for webhooks: lists, creates, edits and deletes them. */
 export function webhookRoutes(server: FastifyInstance, { notification, style, schemas }: RouteParts): void {
   const { store } = notification;
 

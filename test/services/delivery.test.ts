@@ -251,7 +251,7 @@ it('sends the delivery that fell due last first, and later ranks after earlier o
   const ids = store.deliveries.keep(due).map(({ id }) => id);
   const order = [0, 1, 2, 3, 4, 5].map((skip) => store.deliveries.nextDue(webhookId, 5, { skip })?.id);
   expect(order).toEqual([ids[2], ids[0], ids[1], ids[4], ids[5], undefined]);
-  expect(store.deliveries.nextDue(webhookId, 5, { under: [ids[2]!] })?.id).toBe(ids[0]);
+  expect(store.deliveries.nextDue(webhookId, 5, { except: [ids[2]!] })?.id).toBe(ids[0]);
   expect(store.deliveries.dueWebhooks()).toEqual([{ webhookId, dueAt: 3 }]);
   expect(store.deliveries.nextDueAt(webhookId)).toBe(3);
   store.close();

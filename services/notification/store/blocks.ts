@@ -28,7 +28,7 @@ export function createBlockStore(db: Database.Database, deliveries: Pick<Deliver
     /** The newest remembered block at or below a height. */
     rememberedBelow: (number: number): { number: number; hash: string } | undefined => below.get(number),
     remember: (hash: string, number: number): void => void remember.run(hash, number),
-    /** Remembers a block; one that was stored in part at its height, before a kill, has left the chain. */
+    /** Remembers a block. Another one at its height, which was stored in part before a kill, has left the chain. */
     replace(number: number, hash: string): void {
       const other = hashAt.get(number)?.hash;
       if (other === hash) return;
@@ -38,7 +38,7 @@ export function createBlockStore(db: Database.Database, deliveries: Pick<Deliver
       }
       remember.run(hash, number);
     },
-    /** Blocks above a height have left the chain; returns their hashes. */
+    /** Removes blocks above a height from the chain; returns their hashes. */
     removeAbove(number: number): string[] {
       const gone = above.all(number).map(({ hash }) => hash);
       leaveAbove.run(number);

@@ -39,7 +39,7 @@ export interface ChainStore extends Omit<GapStore, 'add' | 'has' | 'close' | 'cu
   state(): ChainState | undefined;
   /** Sets the chain and the place in it; forgets which blocks were read. */
   begin(chain: { chainId: string; genesis: string | null; nextBlock: number; newest: BlockMark }): void;
-  /** Notes what was not known of the chain before. */
+  /** Stores what was not known about the chain before. */
   identify(chain: { chainId: string; genesis: string | null }): void;
   /** The hash of the block that was read at a height, if it is remembered and part of the chain. */
   hashAt(number: number): string | undefined;
@@ -48,11 +48,11 @@ export interface ChainStore extends Omit<GapStore, 'add' | 'has' | 'close' | 'cu
   /** Moves on over blocks in which nobody watches anything. */
   skipTo(nextBlock: number, header: BlockMark): void;
   /**
-   * Stores a block's deliveries and then the next place. Returns the deliveries that are new, and null when the next
-   * place is another one by now, as after a reorganization.
+   * Stores a block's deliveries and then the next place. Returns the deliveries that are new, or null when the next place
+   * has changed, as after a reorganization.
    */
   record(block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
-  /** Leaves blocks for later and moves on; returns false when the next place is another one by now. */
+  /** Leaves blocks for later and moves on; returns false when the next place has changed. */
   miss(first: number, last: number, reason: string, now: number): boolean;
   /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
   fill(part: GapPart, block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
@@ -93,7 +93,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
     for (let from = 0; ; from += SLICE) {
       const isLast = from + SLICE >= found.length;
       const isStored = db.transaction(() => {
-        // In another turn of the loop the chain may have been reorganized.
+        // Between two transactions the chain may have been reorganized.
         if (!isOpen() || (from > 0 && blocks.hashAt(number) !== hash)) return false;
         blocks.replace(number, hash);
         kept.push(...deliveries.keep(found.slice(from, from + SLICE)));

@@ -17,7 +17,7 @@ export interface Gap {
 
 /** What is missing of the chain. */
 export interface GapStore {
-  /** Notes missing blocks; they join a gap that ends right before them. Call in a transaction. */
+  /** Adds missing blocks; they join a gap that ends right before them. Call in a transaction. */
   add(part: GapPart, first: number, last: number, reason: string, now: number): void;
   /** Whether a block is in a gap. */
   has(part: GapPart, number: number): boolean;

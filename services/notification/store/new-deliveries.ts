@@ -38,7 +38,7 @@ export interface NewDelivery {
 /** A delivery that was stored: `waiting` for confirmations or its token's facts, or `pending`. */
 export type KeptDelivery = NewDelivery & { id: number; state: 'waiting' | 'pending' };
 
-/** Deliveries when they are found. */
+/** Stores deliveries when they are found. */
 export interface NewDeliveryStore {
   /** Stores deliveries of existing webhooks, each event once; returns those that are new. Call in a transaction. */
   keep(deliveries: readonly NewDelivery[]): KeptDelivery[];
@@ -63,7 +63,7 @@ function stateOf({ body, confirmAt, confirmTag }: NewDelivery): KeptDelivery['st
   return body === null || confirmAt !== null || confirmTag !== null ? 'waiting' : 'pending';
 }
 
-/** Creates the part of the store that takes new deliveries, also from blocks that come back into the chain. */
+/** Creates the part of the store that takes new deliveries. */
 export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore {
   const hasWebhook = db.prepare<[string]>('SELECT 1 FROM webhooks WHERE id = ?');
   const insert = db.prepare(INSERT);
@@ -90,7 +90,7 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
     return { ...delivery, state, id: Number(insert.run(row).lastInsertRowid) };
   };
 
-  /** A block that comes back into the chain: what was sent and not withdrawn needs nothing more. */
+  /** Stores a delivery unless it is known. Back in the chain, an event that was sent and not withdrawn is not sent again. */
   const keepOne = (delivery: NewDelivery): KeptDelivery | undefined => {
     const { webhookId, blockHash, eventKey, replay = 0 } = delivery;
     if (hasWebhook.get(webhookId) === undefined) return undefined;

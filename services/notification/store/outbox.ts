@@ -35,24 +35,28 @@ export interface FailedDelivery {
   body: string;
 }
 
-/** Deliveries that are sent, answered or given up. */
+/** Deliveries from their first attempt to their end. */
 export interface OutboxStore {
   /** When each webhook's next delivery is due. */
   dueWebhooks(): { webhookId: string; dueAt: number }[];
   nextDueAt(webhookId: string): number | undefined;
-  /** The delivery to be sent next: by rank, then what fell due last. Skips the given ids. */
-  nextDue(webhookId: string, now: number, options?: { skip?: number; under?: readonly number[] }): Delivery | undefined;
+  /** The delivery to be sent next, by rank and then what fell due last: after `skip` others, and none of `except`. */
+  nextDue(
+    webhookId: string,
+    now: number,
+    options?: { skip?: number; except?: readonly number[] },
+  ): Delivery | undefined;
   countDue(webhookId: string, now: number): number;
   postpone(id: number, to: { attempts: number; repeats: number; dueAt: number; error?: string | null }): void;
   deliver(id: number, now: number): void;
   fail(id: number, now: number, error: string | null, attempts: number): void;
-  /** Makes every pending delivery due by then. */
+  /** Makes every pending delivery due at this time, unless it is due earlier. */
   hasten(dueAt: number): void;
   newestId(): number;
   /** Gives up the deliveries of a webhook up to an id; returns how many. */
   giveUp(webhookId: string, id: number, now: number): number;
   listFailed(webhookId: string, page: { after: number; limit: number }): FailedDelivery[];
-  /** Sends given-up deliveries again; without ids all of the webhook's. Returns how many. */
+  /** Makes given-up deliveries pending again; null: all of the webhook's. Returns how many. */
   retryFailed(webhookId: string, ids: readonly number[] | null): number;
 }
 
@@ -95,10 +99,10 @@ export function createOutboxStore(db: Database.Database): OutboxStore {
         )
         .all(),
     nextDueAt: (webhookId) => nextDueAt.get(webhookId)?.dueAt ?? undefined,
-    nextDue(webhookId, now, { skip = 0, under = [] } = {}) {
+    nextDue(webhookId, now, { skip = 0, except = [] } = {}) {
       let left = skip;
       for (const rank of RANKS) {
-        const rows = due.all(webhookId, rank, now, left + under.length + 1).filter(({ id }) => !under.includes(id));
+        const rows = due.all(webhookId, rank, now, left + except.length + 1).filter(({ id }) => !except.includes(id));
         if (rows.length > left) return full.get(rows[left]!.id);
         left -= rows.length;
       }

@@ -12,7 +12,7 @@ export type Heights = { head: number } & Record<BlockTag, number | null>;
 
 /** Deliveries that wait for confirmations or for their token's facts. */
 export interface WaitingStore {
-  /** Lets the confirmed and named deliveries be sent; returns the webhooks concerned. */
+  /** Makes deliveries pending that are complete and confirmed; returns their webhooks. */
   release(heights: Heights, now: number): string[];
   /** Whether a delivery waits for a tag to reach its block. */
   waitsFor(tag: BlockTag): boolean;

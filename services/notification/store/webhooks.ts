@@ -10,7 +10,7 @@ export interface Webhook {
   eventType: EventType;
   /** How many blocks must follow before an event is sent. */
   confirmations: Confirmations;
-  /** true: a follow-up with `removed: true` is sent when an event's block leaves the chain. */
+  /** Whether a follow-up with `removed: true` is sent when an event's block leaves the chain. */
   withdrawals: boolean;
   /** How many deliveries may be under way at the same time. */
   parallel: number;
