@@ -13,8 +13,8 @@ import { notificationRoutes } from './notification/routes.ts';
 import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
 import { openApiRoutes } from './openapi.ts';
-import { createMetrics, type Metrics } from './ops/metrics.ts';
-import { type ChainReport, opsRoutes } from './ops/routes.ts';
+import { type ChainReport, createMetrics, type Metrics } from './ops/metrics.ts';
+import { opsRoutes } from './ops/routes.ts';
 import { openServer } from './server.ts';
 
 /** The names of the three services. */

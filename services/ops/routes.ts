@@ -1,20 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Gauge } from 'prom-client';
 import { type Clock, MINUTE } from '../../src/domain/clock.ts';
-import type { NodeHealth } from '../chain/nodes.ts';
 import { html, PAGE_HEADERS, page } from '../html.ts';
-import type { NotificationStatus } from '../notification/service.ts';
-import type { NotificationStore } from '../notification/store/index.ts';
-import type { Metrics } from './metrics.ts';
-
-/** The state of one chain. */
-export interface ChainReport {
-  /** Empty where there is one chain. */
-  name: string;
-  status: NotificationStatus;
-  nodes: NodeHealth[];
-  store: NotificationStore;
-}
+import { type ChainReport, lagOf, type Metrics } from './metrics.ts';
 
 /** How long the chain may be unreadable before the services are not ready. */
 const FAILING_MS = MINUTE;
@@ -26,7 +13,7 @@ export function opsRoutes(
   server: FastifyInstance,
   { chains, metrics, clock }: { chains(): ChainReport[]; metrics: Metrics; clock: Clock },
 ): void {
-  gauges(metrics, chains);
+  metrics.watch(chains);
   server.get('/healthz', () => ({ ok: true }));
   server.get('/readyz', (_request, reply) => {
     const reports = chains().map((report) => readiness(report, clock.now()));
@@ -43,7 +30,7 @@ export function opsRoutes(
 
 function readiness({ name, status, nodes }: ChainReport, now: number) {
   const { chainId, head, next, failingSince, problem, refused, gaps, quarantined, pending, pausedReceivers } = status;
-  const lagBlocks = head === null || next === null ? null : Math.max(0, head - next + 1);
+  const lagBlocks = lagOf(status);
   const problems = [
     ...(refused === null ? [] : [refused]),
     ...(failingSince !== null && now - failingSince >= FAILING_MS ? [`cannot read the chain: ${problem}`] : []),
@@ -65,45 +52,6 @@ function readiness({ name, status, nodes }: ChainReport, now: number) {
     nodes: shownNodes,
   };
 }
-
-function gauges({ registry }: Metrics, chains: () => ChainReport[]): void {
-  const gauge = (name: string, help: string, labels: string[], collect: (report: ChainReport, set: Setter) => void) =>
-    new Gauge({
-      name: `ledgerbell_services_${name}`,
-      help,
-      labelNames: ['chain', ...labels],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const report of chains())
-          collect(report, (value, more = {}) => this.set({ chain: report.name, ...more }, value));
-      },
-    });
-  gauge('head_block', 'Height of the chain', [], ({ status: { head } }, set) => set(head ?? 0));
-  gauge('next_block', 'Next block to read', [], ({ status: { next } }, set) => set(next ?? 0));
-  gauge('lag_blocks', 'Blocks not read yet', [], ({ status: { head, next } }, set) =>
-    set(Math.max(0, (head ?? 0) - (next ?? 0) + 1)),
-  );
-  gauge('gap_blocks', 'Missing blocks, by part: block or traces', ['part'], ({ status: { gaps } }, set) => {
-    for (const part of ['block', 'traces']) {
-      const own = gaps.filter((gap) => gap.part === part);
-      set(
-        own.reduce((sum, { first, last }) => sum + last - first + 1, 0),
-        { part },
-      );
-    }
-  });
-  gauge('quarantined', 'Parts of blocks in quarantine', [], ({ status }, set) => set(status.quarantined));
-  gauge('deliveries', 'Deliveries by webhook and state', ['webhook', 'state'], ({ store }, set) => {
-    for (const { webhookId, state, count } of store.deliveries.countByState())
-      set(count, { webhook: webhookId, state });
-  });
-  gauge('node_healthy', '1 if the node answers', ['node'], ({ nodes }, set) => {
-    for (const { name, isHealthy, excluded } of nodes) set(isHealthy && excluded === null ? 1 : 0, { node: name });
-  });
-}
-
-type Setter = (value: number, labels?: Record<string, string>) => void;
 
 function statusBody(reports: readonly ChainReport[], now: number) {
   const sections = reports.map((report) => {
