@@ -1,6 +1,6 @@
 const IS_HTML = Symbol('HTML');
 
-/** Text that is HTML already. Only {@link rawHtml} and {@link html} make it. */
+/** Text that is HTML. Only {@link rawHtml} and {@link html} make it. */
 export interface Html {
   readonly text: string;
   readonly [IS_HTML]: true;
@@ -11,22 +11,22 @@ export const rawHtml = (text: string): Html => ({ text, [IS_HTML]: true });
 
 type Part = string | number | bigint | Html | readonly Html[];
 
-/** HTML from a template: every value is escaped, unless it is itself made here. */
+/** Makes HTML from a template; values are escaped unless they are HTML. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return rawHtml(String.raw({ raw: strings }, ...parts.map(written)));
+  return rawHtml(String.raw({ raw: strings }, ...parts.map(toText)));
 }
 
-function written(part: Part): string {
+function toText(part: Part): string {
   if (typeof part === 'object') return IS_HTML in part ? part.text : part.map((one) => one.text).join('');
   return visible(String(part)).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Characters that turn text round or hide in it are shown as a box. */
+/** Shows characters that reverse text, or hide in it, as boxes. */
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, '\u25A1');
 }
 
-/** Headers of a page: nothing is loaded, nothing runs, nobody frames it. */
+/** Headers of a page that loads nothing, runs nothing, and cannot be framed. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

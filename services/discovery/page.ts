@@ -1,9 +1,10 @@
 import { type Html, html, rawHtml } from '../html.ts';
 import { type Category, findRows, type Row } from './providers.ts';
 
-const KNOWN = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
+/** Columns that a plan's details leave out, because the page shows them elsewhere or not at all. */
+const NOT_DETAILS = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
 
-/** The directory page of a category for people, or one that says that there is no such category. */
+/** The directory page of a category, or one that says that there is no such category. */
 export function directoryPage(
   root: string,
   categories: readonly Category[],
@@ -25,7 +26,7 @@ ${nav}
 <button>Search</button>
 </form>
 <p class="soft">${counted(providers.size)}</p>
-${[...providers].map(([provider, rows]) => providerOf(provider, rows))}`;
+${[...providers].map(([provider, rows]) => providerArticle(provider, rows))}`;
   return { title: `${category.name} · Providers`, body };
 }
 
@@ -34,24 +35,24 @@ function counted(providers: number): string {
   return providers === 1 ? '1 provider' : `${providers} providers`;
 }
 
-function providerOf(provider: string, rows: readonly Row[]): Html {
+function providerArticle(provider: string, rows: readonly Row[]): Html {
   return html`<article>
 <h2>${provider}</h2>
 <p>${String(rows[0]?.description ?? '')}</p>
-${rows.map(planOf)}
+${rows.map(planParagraph)}
 </article>`;
 }
 
-function planOf(row: Row): Html {
+function planParagraph(row: Row): Html {
   const details = Object.entries(row)
-    .filter(([column, value]) => !KNOWN.includes(column) && value !== null && value !== '')
+    .filter(([column, value]) => !NOT_DETAILS.includes(column) && value !== null && value !== '')
     .map(([column, value]) => `${inWords(column)}: ${[value].flat().join(', ')}`)
     .join(' · ');
   const links = [row.actionButtons ?? []].flat().flatMap((button) => linkOf(String(button)));
   return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br><small>${details}</small></p>`;
 }
 
-/** A Markdown link as an HTML link; only to https; other schemes may be malicious. */
+/** Turns a Markdown link into an HTML link; none unless it leads to https, because other schemes may be malicious. */
 function linkOf(markdown: string): Html[] {
   const [, label, target] = /^\[(.+)\]\((\S+)\)$/.exec(markdown) ?? [];
   if (label === undefined || target === undefined || !URL.canParse(target)) return [];

@@ -13,7 +13,7 @@ export type Row = z.infer<typeof row>;
 /** A category with its rows; one that is not active is not listed. */
 export type Category = z.infer<typeof schema>[number];
 
-/** Reads the data file. @throws {Misconfigured} when it cannot be read or has another shape; it names the place. */
+/** Reads the data file. @throws {Misconfigured} when it cannot be read, or has another shape; the message says where. */
 export function readCategories(file: string | URL): Category[] {
   try {
     const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));

@@ -1,13 +1,13 @@
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
-/** More pages are being made than there is room for. */
+/** Too many pages are being made or waited for. */
 export class TooBusy extends Error {
   readonly statusCode = 503;
 }
 
-/** Keeps finished pages for some seconds, and limits how many are made at the same time. */
+/** Keeps pages for some seconds, and limits how many are made at the same time. */
 export interface PageCache<Page> {
-  /** Returns a page, made at most once at a time. @throws {TooBusy} */
+  /** Returns the page of a key, which is made once for all who ask at the same time. @throws {TooBusy} */
   get(key: string, make: () => Promise<Page>): Promise<Page>;
 }
 

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { html, PAGE_HEADERS, page } from '../html.ts';
-import { addressPage, tokenPage } from './address.ts';
+import { addressPage } from './address.ts';
 import { createPageCache, TooBusy } from './cache.ts';
-import type { PageParts, Shown } from './shown.ts';
+import type { Page, PageContext } from './page.ts';
+import { tokenPage } from './token.ts';
 import { transactionPage } from './transaction.ts';
 
 /** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
-export function explorerPages(server: FastifyInstance, parts: PageParts): void {
-  const cache = createPageCache<Shown>(parts.clock);
-  const show = (path: string, make: (value: string) => Promise<Shown>) =>
+export function explorerPages(server: FastifyInstance, context: PageContext): void {
+  const cache = createPageCache<Page>(context.clock);
+  const show = (path: string, make: (value: string) => Promise<Page>) =>
     server.get<{ Params: { value: string } }>(path, async (request, reply) => {
       const { value } = request.params;
       const { status, title, body } = await cache.get(`${path} ${value.toLowerCase()}`, () => make(value));
@@ -29,7 +30,7 @@ export function explorerPages(server: FastifyInstance, parts: PageParts): void {
     const body = html`<h1>The chain cannot be read at the moment</h1><p>Try again in a minute.</p>`;
     return reply.code(500).headers(PAGE_HEADERS).send(page('Explorer', body));
   });
-  show('/tx/:value', (hash) => transactionPage(parts, hash));
-  show('/address/:value', (address) => addressPage(parts, address));
-  show('/token/:value', (address) => tokenPage(parts, address));
+  show('/tx/:value', (hash) => transactionPage(context, hash));
+  show('/address/:value', (address) => addressPage(context, address));
+  show('/token/:value', (address) => tokenPage(context, address));
 }

@@ -5,8 +5,8 @@ import { readToken, type TokenRecord } from '../chain/token.ts';
 import type { Address } from '../chain/transfers.ts';
 
 /**
- * Interface B below the given instance's prefix: `?module=token&action=getToken&contractaddress=…`. All answers have
- * the frame `{ status, message, result }`.
+ * Interface B below the given instance's prefix: `?module=token&action=getToken&contractaddress=…`. All responses have
+ * the shape `{ status, message, result }`.
  *
  * @param cataloged contracts that are called cataloged, in any case.
  */
@@ -22,7 +22,7 @@ export function explorerRoutes(server: FastifyInstance, node: Node, cataloged: r
   server.get<{ Querystring: Record<string, unknown> }>('/', async (request, reply) => {
     const { module, action, contractaddress: given } = request.query;
     if (module !== 'token' || action !== 'getToken') {
-      return refuse(reply, 400, 'Unknown module or action: only module=token&action=getToken is answered');
+      return refuse(reply, 400, 'Unknown module or action: only module=token&action=getToken is supported');
     }
     if (given === undefined || given === '') return refuse(reply, 400, "Query parameter 'contractaddress' is required");
     if (typeof given !== 'string' || !isAddress(given, { strict: false })) {
@@ -31,7 +31,7 @@ export function explorerRoutes(server: FastifyInstance, node: Node, cataloged: r
     const address = getAddress(given);
     const token = await readToken(node, address);
     if (token === null) return refuse(reply, 200, 'Contract address not found');
-    return { status: '1', message: 'OK', result: shown(address, token, catalog.has(address.toLowerCase())) };
+    return { status: '1', message: 'OK', result: resultOf(address, token, catalog.has(address.toLowerCase())) };
   });
 }
 
@@ -39,7 +39,7 @@ function refuse(reply: FastifyReply, status: number, message: string) {
   return reply.code(status).send({ status: '0', message, result: null });
 }
 
-function shown(contractAddress: Address, token: TokenRecord, cataloged: boolean) {
+function resultOf(contractAddress: Address, token: TokenRecord, cataloged: boolean) {
   return {
     cataloged,
     contractAddress,

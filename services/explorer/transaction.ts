@@ -12,16 +12,16 @@ import {
 } from '../chain/transfers.ts';
 import { type Html, html } from '../html.ts';
 import { feeOf } from '../notification/event.ts';
-import { coins, link, missing, type PageParts, type Shown } from './shown.ts';
+import { coins, link, missing, type Page, type PageContext } from './page.ts';
 
-/** Of how many tokens a page shows the name: each costs calls. */
+/** How many tokens a page shows by name: each name costs calls. */
 const NAMED_TOKENS = 40;
 /** How many transfers a page shows. */
 const SHOWN_TRANSFERS = 500;
 
 /** The page of a transaction, with its transfers. */
-export async function transactionPage(parts: PageParts, hash: string): Promise<Shown> {
-  const { node } = parts;
+export async function transactionPage(context: PageContext, hash: string): Promise<Page> {
+  const { node } = context;
   if (!isHash(hash)) return missing('This is not a transaction hash', 'A hash is 0x and 64 hex digits.');
   const [transaction, receipt] = await Promise.all([
     node.call<NodeTransaction | null>('eth_getTransactionByHash', [hash]),
@@ -31,16 +31,10 @@ export async function transactionPage(parts: PageParts, hash: string): Promise<S
   // A failed transaction moves only what the chain itself moves.
   const hasMoved = receipt !== null && receipt.status !== '0x0';
   const moves = hasMoved ? await movesOf(node, transaction.hash) : [];
-  const transfers =
-    receipt === null
-      ? []
-      : [
-          ...nativeTransfers(transaction).filter(({ survives }) => hasMoved || survives),
-          ...(moves ?? []),
-          ...receipt.logs.flatMap(tokenTransfers),
-        ];
+  const payments = nativeTransfers(transaction).filter(({ survives }) => hasMoved || survives);
+  const transfers = receipt === null ? [] : [...payments, ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)];
   const facts = await factsOf(node, transfers);
-  const shown = transfers.slice(0, SHOWN_TRANSFERS).map((one) => transferRow(parts, one, facts));
+  const shown = transfers.slice(0, SHOWN_TRANSFERS).map((one) => transferRow(context, one, facts));
   const more = transfers.length - shown.length;
   const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
   const fee = receipt === null ? null : feeOf(transaction, receipt);
@@ -49,10 +43,10 @@ export async function transactionPage(parts: PageParts, hash: string): Promise<S
 <dt>Hash</dt><dd><code>${hash}</code></dd>
 <dt>State</dt><dd>${state}</dd>
 <dt>Block</dt><dd>${transaction.blockNumber === null ? '–' : BigInt(transaction.blockNumber)}</dd>
-<dt>From</dt><dd>${link(parts, 'address', getAddress(transaction.from))}</dd>
-<dt>To</dt><dd>${transaction.to === null ? 'a new contract' : link(parts, 'address', getAddress(transaction.to))}</dd>
-<dt>Value</dt><dd>${coins(parts, BigInt(transaction.value))}</dd>
-<dt>Fee</dt><dd>${fee === null ? '–' : coins(parts, fee)}</dd>
+<dt>From</dt><dd>${link(context, 'address', getAddress(transaction.from))}</dd>
+<dt>To</dt><dd>${transaction.to === null ? 'a new contract' : link(context, 'address', getAddress(transaction.to))}</dd>
+<dt>Value</dt><dd>${coins(context, BigInt(transaction.value))}</dd>
+<dt>Fee</dt><dd>${fee === null ? '–' : coins(context, fee)}</dd>
 </dl>
 <h2>Transfers</h2>
 ${shown.length === 0 ? html`<p>None.</p>` : shown}
@@ -82,21 +76,21 @@ async function factsOf(node: Node, transfers: readonly Transfer[]): Promise<Map<
   return facts;
 }
 
-function transferRow(parts: PageParts, transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
+function transferRow(context: PageContext, transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
   const token = transfer.kind === 'native' ? undefined : facts.get(transfer.token);
   return html`<article>
-<p>${amount(parts, withRightKind(transfer, token), token)}</p>
-<p><small>from</small> ${link(parts, 'address', transfer.from)}</p>
-<p><small>to</small> ${link(parts, 'address', transfer.to)}</p>
+<p>${amount(context, withRightKind(transfer, token), token)}</p>
+<p><small>from</small> ${link(context, 'address', transfer.from)}</p>
+<p><small>to</small> ${link(context, 'address', transfer.to)}</p>
 </article>`;
 }
 
-function amount(parts: PageParts, transfer: Transfer, facts: TokenFacts | undefined): Html {
+function amount(context: PageContext, transfer: Transfer, facts: TokenFacts | undefined): Html {
   if (transfer.kind === 'native') {
-    return html`<strong>${coins(parts, transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
+    return html`<strong>${coins(context, transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
   }
   const name = html`<code>${facts?.symbol ?? facts?.name ?? 'unnamed token'}</code>`;
-  const token = html`${name} <small>${link(parts, 'token', transfer.token, 'contract')}</small>`;
+  const token = html`${name} <small>${link(context, 'token', transfer.token, 'contract')}</small>`;
   switch (transfer.kind) {
     case 'erc20':
       return html`<strong>${formatUnits(transfer.value, facts?.decimals ?? 0)}</strong> ${token}`;

@@ -4,8 +4,8 @@ import type { Node } from '../chain/node.ts';
 import type { Address } from '../chain/transfers.ts';
 import { type Html, html } from '../html.ts';
 
-/** The pages' root and what they read. */
-export interface PageParts {
+/** What pages are made with. */
+export interface PageContext {
   /** The path prefix of the pages. */
   root: string;
   node: Node;
@@ -13,25 +13,25 @@ export interface PageParts {
   clock: Clock;
 }
 
-/** What a page shows. */
-export interface Shown {
+/** A page, without its frame. */
+export interface Page {
   status: number;
   title: string;
   body: Html;
 }
 
 /** An amount of the native coin. */
-export function coins({ nativeSymbol }: PageParts, wei: bigint): Html {
+export function coins({ nativeSymbol }: PageContext, wei: bigint): Html {
   return html`${formatEther(wei)} ${nativeSymbol}`;
 }
 
 /** A link to another page. */
-export function link({ root }: PageParts, kind: 'address' | 'token', address: Address, text?: string): Html {
+export function link({ root }: PageContext, kind: 'address' | 'token', address: Address, text?: string): Html {
   return html`<a href="${root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
 }
 
-/** A page about something that is not there. */
-export function missing(title: string, hint: string, status = 404): Shown {
+/** A page that says that something is not there. */
+export function missing(title: string, hint: string, status = 404): Page {
   return { status, title, body: html`<h1>${title}</h1><p>${hint}</p>` };
 }
 
