@@ -3,7 +3,7 @@ import type { ChainOptions } from './start.ts';
 
 /** `npm run services`: environment → configuration → the three services, or the one that the first argument names. */
 
-// A signal during the start ends it cleanly, too, also while the modules load: that takes longest.
+// A signal ends the start cleanly, even while the modules load, which takes longest.
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));
 const { pino } = await import('pino');
@@ -12,7 +12,7 @@ const { followProjects } = await import('./projects.ts');
 const { SERVICE_NAMES, startServices } = await import('./start.ts');
 if (stopping.signal.aborted) process.exit(0);
 
-// The state file contains receivers' tokens: only this user may read it.
+// The state file holds receivers' tokens, so only this user may read it.
 process.umask(0o077);
 const wanted = process.argv[2] ?? 'all';
 const only = SERVICE_NAMES.find((name) => name === wanted);

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Project } from './notification/types.ts';
 
-/** The projects of a file that is read again when it changes. */
+/** The projects of a file that may change. */
 export interface FollowedProjects {
   list(): readonly Project[];
   stop(): void;
@@ -11,8 +11,8 @@ export interface FollowedProjects {
 const LOOK_EVERY_MS = 2000;
 
 /**
- * Reads the projects of a file, and again whenever it changes. A file that cannot be read leaves the projects as they
- * were.
+ * Reads the projects of a file, and reads it again whenever it changes. If it then cannot be read, the projects stay as
+ * they were. `fixed` projects are always among them.
  *
  * @throws what the first `read` throws.
  */
