@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeDirectory } from '../../sandbox/directory.ts';
 import { readCategories } from '../../services/discovery/providers.ts';
 import { type Services, startServices } from '../../services/start.ts';
+import { temporaryFolder } from './harness.ts';
 
 const KEYS = [
   'mcpservers',
@@ -22,16 +20,16 @@ const KEYS = [
 ];
 
 let services: Services;
-const folder = mkdtempSync(join(tmpdir(), 'directory-'));
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  const providersFile = writeDirectory(folder);
+  const providersFile = writeDirectory(folder.dir);
   const nowhere = { rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [] };
   services = await startServices({ ...nowhere, only: 'discovery', providersFile });
 });
 afterAll(async () => {
   await services.close();
-  rmSync(folder, { recursive: true });
+  folder.remove();
 });
 
 interface Page {

@@ -191,7 +191,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     it('sends a webhook only events of its eventType', async () => {
       const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
       for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
-        await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], eventType);
+        await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], { eventType });
       }
       for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
         await here.chain.transfer({ kind, from: 'Alice', to: 'Grants' });
@@ -268,7 +268,9 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     const rpc = rpcOf(here.chain.rpcUrl);
     const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const typeOf = new Map<string, string>();
-    for (const type of EVENT_TYPES) typeOf.set(await services.watch(here.receiver.url, [Grants], type), type);
+    for (const eventType of EVENT_TYPES) {
+      typeOf.set(await services.watch(here.receiver.url, [Grants], { eventType }), eventType);
+    }
     const types: (string | undefined)[] = [];
     services.notification.onProgress((step) => step.type === 'matched' && types.push(typeOf.get(step.webhookId)));
     const to = `0x${selector.padStart(40, 'c')}`;

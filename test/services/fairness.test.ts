@@ -14,14 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => services.close());
 
-const watch = (parallel: number) =>
-  services.call('POST', '/webhook', {
-    projectId: HARBOR.id,
-    webhookUrl: here.receiver.url,
-    eventType: 'ALL',
-    addresses: [here.chain.wallets.Treasury],
-    parallel,
-  });
+const watch = (parallel: number) => services.watch(here.receiver.url, [here.chain.wallets.Treasury], { parallel });
 /** Counts the attempts from now on. */
 const attempts = () => {
   const counted = { count: 0 };

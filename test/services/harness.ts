@@ -4,21 +4,23 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock, type ManualClock } from '../../sandbox/discord/clock.ts';
-import type { DeliveryProgress, EventType, Notification, Project } from '../../services/notification/types.ts';
+import type { Webhook } from '../../services/notification/store/webhooks.ts';
+import type { DeliveryProgress, Notification, Project } from '../../services/notification/types.ts';
 import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
+import { inTime } from '../until.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
 export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
 export const OTHER: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
 
-/** A folder that is gone after the test. */
+/** Makes a folder, and what removes it. */
 export function temporaryFolder(): { dir: string; remove: () => void } {
   const dir = mkdtempSync(join(tmpdir(), 'services-'));
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
-/** What tests of the notification service happen in. */
+/** What tests of the notification service need. */
 export interface Surroundings {
   /** One for all tests. */
   chain: Chain;
@@ -48,18 +50,20 @@ export function surroundings(options: { scripted?: boolean } = {}): Surroundings
   return here;
 }
 
-/** Running services with a clock in the test's hand. */
+type WatchSettings = Partial<Omit<Webhook, 'id' | 'projectId' | 'url'>>;
+
+/** Running services whose clock the test advances. */
 export interface Harness extends Services {
   notification: Notification;
   clock: ManualClock;
-  /** A management call; `as` is whose keys it carries. */
+  /** Makes a management call with the keys of a project. */
   call(method: string, path: string, body?: unknown, as?: Project): Promise<{ status: number; body: never }>;
-  /** Creates a webhook that watches addresses; returns its id. */
-  watch(url: string, addresses: readonly string[], eventType?: EventType): Promise<string>;
-  /** Resolves with the first step that fits and comes after this call. */
+  /** Creates a webhook of HARBOR that watches addresses, for all events unless `settings` say otherwise; returns its id. */
+  watch(url: string, addresses: readonly string[], settings?: WatchSettings): Promise<string>;
+  /** Resolves with the first step after this call that fits. */
   step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
   /**
-   * Resolves once nothing is left to send. Anything that has not arrived by then never will. Rejects when an answer was
+   * Resolves once nothing is left to send. Anything that has not arrived by then never will. Rejects when a response is
    * not 200.
    */
   sent(): Promise<void>;
@@ -86,14 +90,16 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     );
     return { status: response.status, body: (await response.json()) as never };
   };
-  const step: Harness['step'] = (fits) =>
-    new Promise((resolve) => {
+  const step: Harness['step'] = (fits) => {
+    const found = new Promise<DeliveryProgress>((resolve) => {
       const stop = notification.onProgress((progress) => {
         if (!fits(progress)) return;
         stop();
         resolve(progress);
       });
     });
+    return inTime(`a step of a delivery that fits ${fits.toString()}`, found);
+  };
   return {
     ...services,
     notification,
@@ -103,14 +109,14 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     async sent() {
       while (notification.pending() > 0) {
         const { type } = await step((progress) => progress.type === 'ended' || progress.type === 'scheduled');
-        if (type === 'scheduled') throw new Error('A receiver did not answer with 200.');
+        if (type === 'scheduled') throw new Error('A receiver did not respond with 200.');
       }
     },
-    async watch(webhookUrl, addresses, eventType = 'ALL') {
-      const created = await call('POST', '/webhook', { projectId: HARBOR.id, webhookUrl, eventType });
-      const { webhookId } = created.body as { webhookId: string };
-      await call('POST', '/webhook/add-addresses', { webhookId, addresses });
-      return webhookId;
+    async watch(webhookUrl, addresses, settings = {}) {
+      const webhook = { projectId: HARBOR.id, webhookUrl, eventType: 'ALL', addresses, ...settings };
+      const { status, body } = await call('POST', '/webhook', webhook);
+      if (status !== 201) throw new Error(`The webhook was not created: ${status} ${JSON.stringify(body)}`);
+      return (body as { webhookId: string }).webhookId;
     },
   };
 }

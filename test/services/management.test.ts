@@ -1,32 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { HARBOR, type Harness, OTHER, startHarness, temporaryFolder } from './harness.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HARBOR, type Harness, OTHER, startHarness, surroundings } from './harness.ts';
 
-let chain: Chain;
+const here = surroundings({ scripted: true });
 let services: Harness;
-let folder: ReturnType<typeof temporaryFolder>;
 
-beforeAll(async () => {
-  chain = await startChain({ scripted: true });
-});
-afterAll(() => chain.close());
 beforeEach(async () => {
-  folder = temporaryFolder();
-  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
 });
-afterEach(async () => {
-  await services.close();
-  folder.remove();
-});
+afterEach(() => services.close());
 
 const WEBHOOK_URL = 'http://127.0.0.1:9/hook';
 const create = async () => {
-  const { body } = await services.call('POST', '/webhook', {
-    projectId: 'harbor',
-    webhookUrl: WEBHOOK_URL,
-    eventType: 'ALL',
-  });
+  const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
+  const { body } = await services.call('POST', '/webhook', webhook);
   return (body as { webhookId: string }).webhookId;
+};
+/** What a webhook watches. */
+const addressesOf = async (webhookId: string) => {
+  const { body } = await services.call('GET', `/webhook/addresses/${webhookId}`);
+  return (body as { address: string }[]).map(({ address }) => address);
 };
 const FORBIDDEN = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
 
@@ -56,7 +48,7 @@ it('creates, lists, edits and deletes a webhook', async () => {
 
 it('adds, lists and removes addresses in any case, and removing again changes nothing', async () => {
   const webhookId = await create();
-  const { Alice, Bob } = chain.wallets;
+  const { Alice, Bob } = here.chain.wallets;
   const added = await services.call('POST', '/webhook/add-addresses', {
     webhookId,
     addresses: [Alice.toLowerCase(), Bob],
@@ -79,18 +71,16 @@ it('adds, lists and removes addresses in any case, and removing again changes no
 
 it('changes only the edited webhook, and lists only a project’s own', async () => {
   const [one, two] = [await create(), await create()];
-  const { Alice, Bob } = chain.wallets;
+  const { Alice, Bob } = here.chain.wallets;
   const scope = (webhookId: string, addresses: string[], change = 'add') =>
     services.call('POST', `/webhook/${change}-addresses`, { webhookId, addresses });
-  const listed = async (id: string) =>
-    ((await services.call('GET', `/webhook/addresses/${id}`)).body as { address: string }[]).map((row) => row.address);
   for (const id of [one, two]) await scope(id, [Alice, Bob]);
   await scope(one, [Alice], 'delete');
-  expect([await listed(one), await listed(two)]).toEqual([[Bob], [Alice, Bob]]);
+  expect([await addressesOf(one), await addressesOf(two)]).toEqual([[Bob], [Alice, Bob]]);
   await services.call('PUT', '/webhook', { webhookId: one, eventType: 'ERC20' });
   expect((await services.call('GET', `/webhook/${two}`)).body).toMatchObject({ eventType: 'ALL' });
   await services.call('DELETE', `/webhook/${one}`);
-  expect(await listed(two)).toEqual([Alice, Bob]);
+  expect(await addressesOf(two)).toEqual([Alice, Bob]);
 
   const foreign = await services.call(
     'POST',
@@ -120,7 +110,7 @@ it('refuses missing, wrong and mixed keys in the same way', async () => {
 
 it('refuses another project and unknown webhooks in the same way', async () => {
   const webhookId = await create();
-  const addresses = [chain.wallets.Alice];
+  const addresses = [here.chain.wallets.Alice];
   for (const answer of [
     await services.call('GET', '/webhooks/harbor', undefined, OTHER),
     await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' }, OTHER),
@@ -137,11 +127,11 @@ it('refuses another project and unknown webhooks in the same way', async () => {
 });
 
 it.each([
-  ['an address that is none', { addresses: ['0x12'] }, /addresses\.0 is not an address/],
-  ['no address', { addresses: [] }, /at least one/],
-  ['no list', { addresses: '0x12' }, /array of addresses/],
+  ['an invalid address', { addresses: ['0x12'] }, /addresses\.0 is not an address/],
+  ['an empty list', { addresses: [] }, /at least one/],
+  ['an address without a list', { addresses: '0x12' }, /array of addresses/],
   ['one address too many', { addresses: Array(10_001).fill(`0x${'1'.repeat(40)}`) }, /at most 10,000 addresses/],
-])('returns 400 to %s, with what is wrong', async (_what, change, message) => {
+])('returns 400 with the reason to %s', async (_what, change, message) => {
   const webhookId = await create();
   const { status, body } = await services.call('POST', '/webhook/add-addresses', { webhookId, ...change });
   expect(status).toBe(400);
@@ -153,7 +143,7 @@ it.each([
   ['http://a b/', 'ALL', /^webhookUrl must be an http or https URL$/],
   ['http://harbor:%zz@127.0.0.1:9/', 'ALL', /user and password in URL encoding/],
   ['http://127.0.0.1:9/', 'EVERYTHING', /one of ALL, NATIVE, ERC20, ERC721/],
-])('refuses a webhook with %s and %s', async (url, eventType, message) => {
+])('refuses a webhook with the URL %s and the event type %s', async (url, eventType, message) => {
   const answer = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: url, eventType });
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
 });
@@ -206,4 +196,40 @@ it('answers a body that is not JSON in the documented format', async () => {
   });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+});
+
+it('lists addresses in pages', async () => {
+  const { Alice, Bob, Carol } = here.chain.wallets;
+  const webhookId = await services.watch(WEBHOOK_URL, [Alice, Bob, Carol]);
+  const page = async (query: string) =>
+    (await services.call('GET', `/webhook/addresses/${webhookId}?${query}`)).body as { _id: string; address: string }[];
+  const first = await page('limit=2');
+  expect(first.map(({ address }) => address)).toEqual([Alice, Bob]);
+  expect((await page(`limit=2&after=${first[1]!._id}`)).map(({ address }) => address)).toEqual([Carol]);
+});
+
+it.each(['0x0000000000000000000000000000000000000000', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'])(
+  'refuses to watch %s',
+  async (address) => {
+    const webhookId = await create();
+    const addresses = [address];
+    expect(await services.call('POST', '/webhook/add-addresses', { webhookId, addresses })).toMatchObject({
+      status: 400,
+      body: { errorMessage: expect.stringContaining('cannot be watched') },
+    });
+  },
+);
+
+it('reads addresses that begin with 0X', async () => {
+  const { Treasury } = here.chain.wallets;
+  const webhookId = await services.watch(WEBHOOK_URL, [Treasury.replace('0x', '0X')]);
+  expect(await addressesOf(webhookId)).toEqual([Treasury]);
+});
+
+it('sends a test event on request', async () => {
+  const webhookId = await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  expect((await services.call('POST', '/webhook/test', { webhookId })).status).toBe(202);
+  const [received] = await here.receiver.until(1);
+  expect(received!.headers['ledgerbell-place']).toBe('test');
+  expect(JSON.parse(received!.body)).toMatchObject({ value: '0', projectId: 'harbor' });
 });

@@ -176,7 +176,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
 
     it('reports an NFT older than its standard, whose log has everything in its data', async () => {
       node.refuse('eth_getBlockReceipts', NO_RECEIPTS);
-      await services.watch(here.receiver.url, [here.chain.wallets.Grants], 'ERC721');
+      await services.watch(here.receiver.url, [here.chain.wallets.Grants], { eventType: 'ERC721' });
       node.change('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined }));
       node.change('eth_getLogs', (logs: { topics: string[] }[]) =>
         logs.map(({ topics: [topic, ...rest], ...log }) => ({

@@ -62,8 +62,8 @@ it('answers every documented operation in the documented shape', async () => {
     });
     const answer = (await response.json()) as { webhookId: string };
     const shapes: Record<number, { safeParse(value: unknown): { error?: unknown } }> = responses[operation];
-    expect([operation, response.status in shapes ? 'documented' : response.status]).toEqual([operation, 'documented']);
-    expect([operation, shapes[response.status]!.safeParse(answer).error]).toEqual([operation, undefined]);
+    expect(Object.keys(shapes), `the documented statuses of ${operation}`).toContain(String(response.status));
+    expect(shapes[response.status]!.safeParse(answer).error, `faults in the response of ${operation}`).toBeUndefined();
     checked.push(operation);
     return answer;
   };

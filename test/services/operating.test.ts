@@ -20,14 +20,7 @@ afterEach(async () => {
 
 const pay = (amount: bigint, chain: Chain = here.chain) =>
   chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-const watch = (more: object = {}) =>
-  services.call('POST', '/webhook', {
-    projectId: 'harbor',
-    webhookUrl: here.receiver.url,
-    eventType: 'ALL',
-    addresses: [here.chain.wallets.Treasury],
-    ...more,
-  });
+const watch = () => services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
 const arrived = async () => {
   await services.notification.scan();
   await services.sent();
@@ -107,82 +100,6 @@ it('serves Prometheus metrics and a status page', async () => {
   expect(await (await fetch(`${services.url}/status`)).text()).toContain('Next block');
 });
 
-it('replays earlier blocks for a webhook made with fromBlock, and nothing twice', async () => {
-  const { blockNumber } = await pay(1n);
-  await pay(2n);
-  await services.notification.scan();
-  await watch({ fromBlock: blockNumber });
-  expect((await arrived()).sort()).toEqual(['1', '2']);
-  await pay(3n);
-  expect((await arrived()).sort()).toEqual(['1', '2', '3']);
-});
-
-it('sends the events of a block range again on request, marked as a replay', async () => {
-  const { webhookId } = (await watch()).body as { webhookId: string };
-  const { blockNumber } = await pay(1n);
-  expect(await arrived()).toEqual(['1']);
-  const request = { webhookId, fromBlock: blockNumber, toBlock: blockNumber };
-  expect((await services.call('POST', '/webhook/replay', request)).status).toBe(202);
-  expect(await arrived()).toEqual(['1', '1']);
-  expect(here.receiver.received[1]!.headers['ledgerbell-replay']).toBe('true');
-});
-
-it('sends a test event on request', async () => {
-  const { webhookId } = (await watch()).body as { webhookId: string };
-  expect((await services.call('POST', '/webhook/test', { webhookId })).status).toBe(202);
-  const [received] = await here.receiver.until(1);
-  expect(received!.headers['ledgerbell-place']).toBe('test');
-  expect(JSON.parse(received!.body)).toMatchObject({ value: '0', projectId: 'harbor' });
-});
-
-it('lists deliveries that were given up and sends them again on request', async () => {
-  const { webhookId } = (await watch()).body as { webhookId: string };
-  here.receiver.answer(500);
-  let settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
-  await pay(1n);
-  await services.notification.scan();
-  for (const delay of [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000]) {
-    await settled;
-    await new Promise((resolve) => setImmediate(resolve));
-    settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
-    services.clock.advance(delay);
-  }
-  expect(await settled).toMatchObject({ type: 'ended', outcome: 'exhausted' });
-  const { body: failed } = await services.call('GET', `/webhook/failed/${webhookId}`);
-  expect(failed).toMatchObject([{ attempts: 7, error: 'HTTP 500', body: expect.stringContaining('"value":"1"') }]);
-  here.receiver.answer(200);
-  expect((await services.call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
-  await services.sent();
-  expect((await services.call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
-});
-
-it('lists addresses in pages', async () => {
-  const { Alice, Bob, Carol } = here.chain.wallets;
-  const { webhookId } = (await watch({ addresses: [Alice, Bob, Carol] })).body as { webhookId: string };
-  const page = async (query: string) =>
-    (await services.call('GET', `/webhook/addresses/${webhookId}?${query}`)).body as { _id: string; address: string }[];
-  const first = await page('limit=2');
-  expect(first.map(({ address }) => address)).toEqual([Alice, Bob]);
-  expect((await page(`limit=2&after=${first[1]!._id}`)).map(({ address }) => address)).toEqual([Carol]);
-});
-
-it.each(['0x0000000000000000000000000000000000000000', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'])(
-  'refuses to watch %s',
-  async (address) => {
-    expect(await watch({ addresses: [address] })).toMatchObject({
-      status: 400,
-      body: { errorMessage: expect.stringContaining('cannot be watched') },
-    });
-  },
-);
-
-it('reads addresses that begin with 0X', async () => {
-  const address = here.chain.wallets.Treasury.replace('0x', '0X');
-  expect((await watch({ addresses: [address] })).status).toBe(201);
-  await pay(1n);
-  expect(await arrived()).toEqual(['1']);
-});
-
 it('uses another node when one fails, but never one of another chain', async () => {
   const [broken, foreign] = [
     await startLimitedNode(here.chain.rpcUrl, []),
@@ -220,51 +137,6 @@ it('serves several chains in one process, each with its roots and its own place'
   const { chains: reports } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: { chain: string }[] };
   expect(reports.map(({ chain }) => chain)).toEqual(['one', 'two']);
   await second.close();
-});
-
-it('continues the replays of others when one cannot read its block, and shows why', async () => {
-  const blocks: number[] = [];
-  for (const amount of [1n, 2n]) blocks.push((await pay(amount)).blockNumber);
-  await services.notification.scan();
-  node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === blocks[0] ? null : block));
-  const { webhookId } = (await watch({ fromBlock: blocks[0] })).body as { webhookId: string };
-  await watch({ fromBlock: blocks[1] });
-  expect(await arrived()).toEqual(['2']);
-  const { body } = await services.call('GET', `/webhook/${webhookId}`);
-  expect(body).toMatchObject({ replays: [{ next: blocks[0], error: expect.stringContaining('does not have block') }] });
-  node.change('eth_getBlockByNumber', null);
-  services.clock.advance(1_000);
-  expect((await arrived()).sort()).toEqual(['1', '2', '2']);
-});
-
-it('replays no block that differs from the one that was read before', async () => {
-  const { blockNumber } = await pay(1n);
-  await services.notification.scan();
-  await watch();
-  await pay(2n);
-  expect(await arrived()).toEqual(['2']);
-  const hash = `0x${'7'.repeat(64)}`;
-  node.change('eth_getBlockByNumber', (block: object, [tag, isFull]) =>
-    isFull && Number(tag) === blockNumber + 1 ? { ...block, hash, transactionsRoot: undefined } : block,
-  );
-  await watch({ fromBlock: blockNumber + 1 });
-  expect(await arrived()).toEqual(['2']);
-  node.change('eth_getBlockByNumber', null);
-  services.clock.advance(1_000);
-  expect(await arrived()).toEqual(['2', '2']);
-});
-
-it('continues a replay after 10 minutes without the traces that no node has', async () => {
-  const { blockNumber } = await pay(1n);
-  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 2n });
-  await pay(3n);
-  await services.notification.scan();
-  for (const method of ['trace_block', 'debug_traceBlockByNumber']) node.refuse(method, 503);
-  await watch({ fromBlock: blockNumber });
-  expect(await arrived()).toEqual([]);
-  services.clock.advance(600_000);
-  await services.notification.scan();
-  expect((await arrived()).sort()).toEqual(['1', '3']);
 });
 
 it('closes a gap with the traces of another node', async () => {

@@ -71,7 +71,7 @@ const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
 };
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
-describe('chains with peculiarities', () => {
+describe('chains with a profile', () => {
   it('reports the coins that a deposit creates for its sender on the OP Stack', () => {
     const deposit = transaction({ type: '0x7e', mint: '0x64', value: '0x3c', to: BOB });
     const { transfers } = outer('10', block({ transactions: [deposit] }));

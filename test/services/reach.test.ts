@@ -44,13 +44,9 @@ describe('private addresses', () => {
 
   it('permits the private addresses and ranges that are allowed, and no others', () => {
     const allowed = createReach(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);
-    expect(['127.0.0.1', '10.0.0.7', '::ffff:127.0.0.1', 'fd00::7'].map(allowed.permits)).toEqual([
-      true,
-      true,
-      true,
-      true,
-    ]);
-    expect(['127.0.0.2', '10.0.1.7', 'fd01::7'].map(allowed.permits)).toEqual([false, false, false]);
+    const inside = ['127.0.0.1', '10.0.0.7', '::ffff:127.0.0.1', 'fd00::7'];
+    const outside = ['127.0.0.2', '10.0.1.7', 'fd01::7'];
+    expect([...inside, ...outside].filter(allowed.permits)).toEqual(inside);
   });
 
   it.each(['127.0.0.1/33', 'localhost', '10.0.0.0/8/8', '1.2.3'])('refuses %s as a range', (range) => {

@@ -1,39 +1,165 @@
 import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import type { Chain } from '../../sandbox/chain/index.ts';
+import type { Confirmations } from '../../services/notification/types.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
+import { mineSigned, signedPayment } from './signed.ts';
 
 const here = surroundings();
 let services: Harness;
-afterEach(() => services.close());
+afterEach(() => services?.close());
 
-const start = async (chain: Chain) => {
-  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: here.dir });
+const start = async (settings: { confirmations?: Confirmations; withdrawals?: boolean } = {}) => {
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
 };
-const pay = (chain: Chain, amount: bigint) => chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-/** What arrived, once nothing is left to send. */
-const values = async () => {
+const rpc = <Result = string>(method: string, params: unknown[] = []) =>
+  rpcOf(here.chain.rpcUrl)<Result>(method, params);
+const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+const mine = (count: number) => rpc('anvil_mine', [`0x${count.toString(16)}`]);
+/** Amounts that arrived so far, oldest first; a withdrawn one is negative. */
+const delivered = async () => {
+  await services.notification.scan();
   await services.sent();
-  return here.receiver.received.map(({ body }) => JSON.parse(body).value as string).sort();
+  return here.receiver.received.map(({ body }) => {
+    const { value, removed } = JSON.parse(body) as { value: string; removed?: boolean };
+    return removed === true ? -Number(value) : Number(value);
+  });
+};
+/** Remembers the chain; returns what goes back to it. */
+const fork = async (): Promise<() => Promise<unknown>> => {
+  const id = await rpc('evm_snapshot');
+  return () => rpc('evm_revert', [id]);
 };
 
 it.skipIf(!hasAnvil).each([
   ['longer', [4n, 5n, 6n]],
   ['shorter', [4n]],
 ])('reports the blocks of a reorganization to a %s chain, and nothing twice', async (_length, amounts) => {
-  const { chain, receiver } = here;
-  const rpc = rpcOf(chain.rpcUrl);
-  await start(chain);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
-  await pay(chain, 1n);
-  const fork = await rpc('evm_snapshot');
-  await pay(chain, 2n);
-  await pay(chain, 3n);
+  await start();
+  await pay(1n);
+  const back = await fork();
+  for (const amount of [2n, 3n]) await pay(amount);
+  await delivered();
+  await back();
+  for (const amount of amounts) await pay(amount);
+  expect((await delivered()).sort()).toEqual([1, 2, 3, ...amounts.map(Number)]);
+});
+
+it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new block', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  await pay(1n);
+  expect(await delivered()).toEqual([1]);
+  await back();
+  await pay(2n);
+  expect(await delivered()).toEqual([1, 2]);
+  await mine(3);
+  expect(await delivered()).toEqual([1, 2, -1]);
+});
+
+it.skipIf(!hasAnvil)('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
+  await start();
+  const back = await fork();
+  await pay(1n);
+  expect(await delivered()).toEqual([1]);
+  await back();
+  await pay(2n);
+  await mine(5);
+  expect(await delivered()).toEqual([1, 2]);
+});
+
+it.skipIf(!hasAnvil)('repeats the body of a withdrawn event with removed: true', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  await pay(1n);
+  await delivered();
+  await back();
+  await mine(4);
+  expect(await delivered()).toEqual([1, -1]);
+  const [event, followUp] = here.receiver.received;
+  expect(JSON.parse(followUp!.body)).toEqual({ ...JSON.parse(event!.body), removed: true });
+  expect(followUp!.headers['ledgerbell-removed']).toBe('true');
+  expect(followUp!.headers['webhook-id']).not.toBe(event!.headers['webhook-id']);
+});
+
+it.skipIf(!hasAnvil)('drops deliveries of an orphaned block that were not sent yet', async () => {
+  await start({ withdrawals: true });
+  services.notification.setFaults({ paused: true });
+  const back = await fork();
+  await pay(1n);
   await services.notification.scan();
-  await services.sent();
-  await rpc('evm_revert', [fork]);
-  for (const amount of amounts) await pay(chain, amount);
+  await back();
+  await pay(2n);
   await services.notification.scan();
-  expect(await values()).toEqual(['1', '2', '3', ...amounts.map(String)]);
+  services.notification.setFaults({ paused: false });
+  await mine(3);
+  expect(await delivered()).toEqual([2]);
+});
+
+it.skipIf(!hasAnvil)(
+  'waits for the confirmations of a webhook and never sends an event that lost its block before',
+  async () => {
+    await start({ confirmations: 3 });
+    const back = await fork();
+    await pay(1n);
+    await mine(1);
+    await services.notification.scan();
+    expect(here.receiver.received).toEqual([]);
+    await back();
+    await pay(2n);
+    await mine(2);
+    await services.notification.scan();
+    expect(here.receiver.received).toEqual([]);
+    await mine(1);
+    expect(await delivered()).toEqual([2]);
+  },
+);
+
+it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s block of the chain', async (tag) => {
+  await start({ confirmations: tag });
+  await pay(1n);
+  await services.notification.scan();
+  expect(here.receiver.received).toEqual([]);
+  // Anvil's safe block is 32 blocks behind its newest, and the finalized one 64.
+  await mine(70);
+  expect(await delivered()).toEqual([1]);
+});
+
+it.skipIf(!hasAnvil)('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
+  const { hash } = await mineSigned(here.chain, bytes);
+  expect(await delivered()).toEqual([1]);
+  await back();
+  await mine(1);
+  await mineSigned(here.chain, bytes);
+  await mine(5);
+  expect(await delivered()).toEqual([1, 1]);
+  expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(hash);
+});
+
+it.skipIf(!hasAnvil)('reports a block again only if it was withdrawn before the chain came back to it', async () => {
+  await start({ withdrawals: true });
+  let back = await fork();
+  const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
+  const block = await mineSigned(here.chain, bytes);
+  /** Goes back and mines another chain, or the same block again. */
+  const follow = async (next: () => Promise<unknown>) => {
+    await back();
+    back = await fork();
+    await next();
+    return await delivered();
+  };
+  const again = () => mineSigned(here.chain, bytes, block.time);
+  expect(await delivered()).toEqual([1]);
+  expect(await follow(() => pay(2n))).toEqual([1, 2]);
+  expect(await follow(again)).toEqual([1, 2]);
+  expect(await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: block.hash });
+  const withdrawn = await follow(() => mine(5));
+  expect(withdrawn.slice(2).sort()).toEqual([-1, -2]);
+  await follow(again);
+  await mine(6);
+  expect((await delivered()).slice(4)).toEqual([1]);
 });
