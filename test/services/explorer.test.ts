@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createPageCache } from '../../services/explorer/cache.ts';
 import { type Services, startServices } from '../../services/start.ts';
+import { hasAnvil } from '../chain/kinds.ts';
 import { startLimitedNode } from './limited-node.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
@@ -148,108 +149,97 @@ it('reports a node that does not answer without its URL', async () => {
   await services.close();
 });
 
-it('shows on a transaction’s page that no node traces it', async () => {
+/** Starts the explorer over a chain, through a node that the test may limit, until the test ends. */
+async function explore(options: { scripted?: boolean; missing?: string[] } = {}) {
+  const { scripted = true, missing = [] } = options;
   const clock = createManualClock();
-  const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, []);
+  const chain = await startChain({ scripted });
+  const node = await startLimitedNode(chain.rpcUrl, missing);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
+  onTestFinished(async () => {
+    await services.close();
+    await node.close();
+    await chain.close();
+  });
+  const open = async (path: string) => (await fetch(`${services.explorerUrl}${path}`)).text();
+  return { chain, node, clock, services, open };
+}
+
+it('shows on a transaction’s page that no node traces it', async () => {
+  const { chain, node, clock, open } = await explore();
   const { hash } = await chain.swap('Treasury');
-  const open = async () => {
+  const openLater = async () => {
     clock.advance(10_000);
-    return (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+    return await open(`/tx/${hash}`);
   };
   node.setAway(true);
-  expect(await open()).toContain('The chain cannot be read');
+  expect(await openLater()).toContain('The chain cannot be read');
   node.setAway(false);
-  expect(await open()).not.toContain('does not trace');
+  expect(await openLater()).not.toContain('does not trace');
   node.refuse('trace_transaction', { code: -32000, message: 'missing trie node' });
-  expect(await open()).toMatch(/<strong>150<\/strong>.*does not trace this transaction/s);
-  await services.close();
-  await node.close();
-  await chain.close();
+  expect(await openLater()).toMatch(/<strong>150<\/strong>.*does not trace this transaction/s);
 });
 
 it('renders a page at most once in ten seconds', async () => {
-  const clock = createManualClock();
-  const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, []);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
+  const { chain, node, clock, open } = await explore();
   let calls = 0;
   node.change('eth_getBalance', (result) => {
     calls += 1;
     return result;
   });
-  const open = () => fetch(`${services.explorerUrl}/address/${chain.wallets.Alice}`);
-  await Promise.all([open(), open(), open()]);
+  const path = `/address/${chain.wallets.Alice}`;
+  await Promise.all([open(path), open(path), open(path)]);
   expect(calls).toBe(1);
   clock.advance(10_000);
-  await open();
+  await open(path);
   expect(calls).toBe(2);
-  await services.close();
-  await node.close();
-  await chain.close();
 });
 
-it.each(['trace_block', 'debug_traceBlockByNumber'])(
-  'shows internal payments without reading the whole block, over a node with %s',
+const TRACE_METHODS = ['trace_transaction', 'debug_traceTransaction'];
+const WHOLE_BLOCK = ['trace_block', 'debug_traceBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs'];
+
+it.skipIf(!hasAnvil).each(TRACE_METHODS)(
+  'shows internal payments by %s alone, without reading the whole block',
   async (method) => {
-    const chain = await startChain();
-    const others = ['trace_block', 'debug_traceBlockByNumber'].filter((one) => one !== method);
-    const node = await startLimitedNode(chain.rpcUrl, [...others, 'eth_getBlockByNumber', 'eth_getLogs']);
-    const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+    const missing = [...WHOLE_BLOCK, ...TRACE_METHODS.filter((one) => one !== method)];
+    const { chain, open } = await explore({ scripted: false, missing });
     const { hash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
-    const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
-    expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*<strong>1 NATIVE<\/strong>, sent by a contract/s);
-    node.refuse(method, 500);
-    expect(await open()).toContain('sent by a contract');
-    await services.close();
-    await node.close();
-    await chain.close();
+    const text = await open(`/tx/${hash}`);
+    expect(text).toMatch(/<strong>1 NATIVE<\/strong>.*<strong>1 NATIVE<\/strong>, sent by a contract/s);
   },
 );
 
 it('shows no transfers of a failed transaction, and includes blobs in its fee', async () => {
-  const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, []);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const { chain, node, open } = await explore();
   const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
   const fees = { gasUsed: '0x2', effectiveGasPrice: '0xde0b6b3a7640000' };
   const blobs = { blobGasUsed: '0x3', blobGasPrice: '0xde0b6b3a7640000' };
   node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, ...fees, ...blobs, status: '0x0' }));
-  const text = await (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  const text = await open(`/tx/${hash}`);
   expect(text).toContain('<dd>failed</dd>');
   expect(text).toMatch(/<h2>Transfers<\/h2>\s*<p>None\.<\/p>/);
   expect(text).toContain('<dt>Fee</dt><dd>5 NATIVE</dd>');
-  await services.close();
-  await node.close();
-  await chain.close();
 });
 
 it('shows a wallet with delegated code as a wallet, and a contract as a contract', async () => {
-  const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, []);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
-  const open = async (address: string) => (await fetch(`${services.explorerUrl}/address/${address}`)).text();
-  expect(await open(chain.wallets.Alice)).toContain('<dd>a wallet</dd>');
-  expect(await open(chain.contracts.splitter)).toContain('<dd>a contract');
+  const { chain, node, clock, open } = await explore();
+  const [wallet, contract] = [`/address/${chain.wallets.Alice}`, `/address/${chain.contracts.splitter}`];
+  expect(await open(wallet)).toContain('<dd>a wallet</dd>');
+  expect(await open(contract)).toContain('<dd>a contract');
   node.change('eth_getCode', () => `0xef0100${chain.contracts.splitter.slice(2)}`);
-  expect(await open(chain.wallets.Alice)).toContain('<dd>a wallet</dd>');
-  await services.close();
-  await node.close();
-  await chain.close();
+  clock.advance(10_000);
+  expect(await open(wallet)).toContain('<dd>a wallet</dd>');
 });
 
 it('does not report a token as unknown when the node’s rate is used up', async () => {
-  const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, []);
+  const { chain, node, services } = await explore();
   node.refuse('eth_call', { code: -32005, message: 'daily request count exceeded' });
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
-  const { address } = chain.tokens.dollar;
-  const answer = await fetch(`${services.explorerApiUrl}?module=token&action=getToken&contractaddress=${address}`);
-  expect(answer.status).toBe(500);
-  await services.close();
-  await node.close();
-  await chain.close();
+  const query = `module=token&action=getToken&contractaddress=${chain.tokens.dollar.address}`;
+  const response = await fetch(`${services.explorerApiUrl}?${query}`);
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    { status: '0', message: 'The chain cannot be read at the moment', result: null },
+  ]);
 });
 
 it('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more until there is room', async () => {
