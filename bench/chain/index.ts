@@ -20,11 +20,13 @@ const NODE: NodeShape = {
 const WATCHED_ADDRESSES = Array.from({ length: WATCHED }, (_, index) => watchedAddress(index));
 const PROJECT = { id: 'bench', key: 'bench-key', secret: 'bench-secret' };
 
-/** Services, their node and a receiver. */
+/** Services, their node and a receiver, until they are disposed of. */
 async function world(shape: Partial<NodeShape>, options: { perSecond?: number; pollMs?: number } = {}) {
-  const node = await start<{ url: string }>('bench/chain/node.ts', [JSON.stringify({ ...NODE, ...shape })]);
-  const receiver = await start<{ url: string }>('bench/chain/receiver.ts', []);
-  const dir = newFolder();
+  await using stack = new AsyncDisposableStack();
+  const shapeText = JSON.stringify({ ...NODE, ...shape });
+  const node = stack.adopt(await start<{ url: string }>('bench/chain/node.ts', [shapeText]), (it) => it.stop());
+  const receiver = stack.adopt(await start<{ url: string }>('bench/chain/receiver.ts', []), (it) => it.stop());
+  const dir = stack.adopt(newFolder(), (it) => rmSync(it, { recursive: true }));
   const { perSecond, pollMs = 100 } = options;
   const chain = { nodes: [{ url: node.ready.url }], ...(perSecond === undefined ? {} : { perSecond }) };
   const services = await startServices({
@@ -35,6 +37,7 @@ async function world(shape: Partial<NodeShape>, options: { perSecond?: number; p
     pollMs,
     only: 'notification',
   });
+  stack.defer(() => services.close());
   const call = async (path: string, body: object): Promise<void> => {
     const response = await fetch(`${services.notificationUrl}${path}?apiKey=${PROJECT.key}`, {
       method: 'POST',
@@ -43,6 +46,7 @@ async function world(shape: Partial<NodeShape>, options: { perSecond?: number; p
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   };
+  const started = stack.move();
   return {
     node,
     /** Creates a webhook that watches these addresses. */
@@ -54,18 +58,14 @@ async function world(shape: Partial<NodeShape>, options: { perSecond?: number; p
         addresses,
         parallel,
       }),
-    /** How many blocks are read. */
+    /** The next block to be read. */
     async next(): Promise<number> {
       const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: { next: number }[] };
       return chains[0]!.next;
     },
     state: () => node.ask<NodeState>('state'),
     arrived: () => receiver.ask<Arrived>('state'),
-    async close() {
-      await services.close();
-      await Promise.all([node.stop(), receiver.stop()]);
-      rmSync(dir, { recursive: true });
-    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
 
@@ -80,10 +80,10 @@ async function until({ arrived }: World, count: number): Promise<number> {
   }
 }
 
-/** A chain with a block every 0.25 s: how far its end is ahead, block by block. */
+/** A chain with a block every 0.25 s: how many blocks the services are behind at most. */
 async function keepsUp(): Promise<Row> {
   const seconds = 20;
-  const here = await world({ blockMs: 250 });
+  await using here = await world({ blockMs: 250 });
   await here.watch(WATCHED_ADDRESSES, 16);
   await here.node.ask('grow');
   await wait(2_000);
@@ -96,7 +96,6 @@ async function keepsUp(): Promise<Row> {
   }
   const { height, calls } = await here.state();
   await until(here, 15 * height);
-  await here.close();
   return {
     what: `blocks every 0.25 s, ${seconds} s`,
     wanted: 'keeps up',
@@ -105,10 +104,10 @@ async function keepsUp(): Promise<Row> {
   };
 }
 
-/** A chain that grows by a block every 2 s, and 600 blocks that were missed. */
+/** 600 missed blocks of a chain that grows by one every 2 s: how long catching up takes. */
 async function catchesUp(): Promise<Row> {
   const blocks = 600;
-  const here = await world({ blockMs: 2_000 });
+  await using here = await world({ blockMs: 2_000 });
   await here.watch(WATCHED_ADDRESSES, 16);
   const begun = Date.now();
   await here.node.ask(`mine ${blocks}`);
@@ -116,7 +115,6 @@ async function catchesUp(): Promise<Row> {
   while ((await here.next()) <= (await here.state()).height) await wait(50);
   const seconds = (Date.now() - begun) / 1_000;
   const { height, calls } = await here.state();
-  await here.close();
   return {
     what: `${blocks} missed blocks of a chain that grows by one every 2 s`,
     wanted: '20 times faster',
@@ -125,10 +123,10 @@ async function catchesUp(): Promise<Row> {
   };
 }
 
-/** 25 requests a second: how long a block of 400 transfers takes, 15 % of them watched, when one comes every 12 s. */
+/** At most 25 requests a second: how long a block of 400 transfers takes, 15 % of them watched. */
 async function frugal(hasBlockReceipts: boolean): Promise<Row> {
   const blocks = 8;
-  const here = await world({ transfers: 400, hasBlockReceipts }, { perSecond: 25, pollMs: 1_000 });
+  await using here = await world({ transfers: 400, hasBlockReceipts }, { perSecond: 25, pollMs: 1_000 });
   await here.watch(WATCHED_ADDRESSES, 16);
   const before = (await here.state()).calls;
   const begun = Date.now();
@@ -137,7 +135,6 @@ async function frugal(hasBlockReceipts: boolean): Promise<Row> {
   const seconds = (Date.now() - begun) / 1_000;
   const { calls } = await here.state();
   await until(here, 60 * blocks);
-  await here.close();
   return {
     what: `400 transfers a block, 60 watched, at most 25 calls/s, ${hasBlockReceipts ? 'with' : 'without'} eth_getBlockReceipts`,
     wanted: 'less than 12 s a block',
@@ -146,9 +143,9 @@ async function frugal(hasBlockReceipts: boolean): Promise<Row> {
   };
 }
 
-/** One transfer that many webhooks watch: from its block to the last delivery, and how long the loop stood still. */
+/** One transfer that many webhooks watch: from its block to the last delivery, and the longest stall of the event loop. */
 async function manyWebhooks(count: number): Promise<Row> {
-  const here = await world({ transfers: 1, watched: 1 });
+  await using here = await world({ transfers: 1, watched: 1 });
   for (let made = 0; made < count; made += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, at) => here.watch(WATCHED_ADDRESSES, 1, `/${made + at}`)));
   }
@@ -158,7 +155,6 @@ async function manyWebhooks(count: number): Promise<Row> {
   await here.node.ask('mine 1');
   const seconds = ((await until(here, count)) - begun) / 1_000;
   loop.disable();
-  await here.close();
   return {
     what: `one transfer to ${count.toLocaleString('en-US')} webhooks`,
     wanted: 'seconds, linear',

@@ -4,10 +4,10 @@ import { serve } from '../children.ts';
 
 /** A receiver as a separate process, which returns 200 at once and counts. */
 
-/** What has arrived. */
+/** The deliveries so far. */
 export interface Arrived {
   count: number;
-  /** When the last one came, in milliseconds since 1970. */
+  /** When the last one arrived, in milliseconds since 1970. */
   last: number;
 }
 

@@ -1,10 +1,10 @@
 /** What the measured services and their made-up node both know. */
 
-/** How the chain and its node are; times in milliseconds. */
+/** The chain and its node; times in milliseconds. */
 export interface NodeShape {
   latencyMs: number;
   traceMs: number;
-  /** Between two blocks; 0: only those of `mine`. */
+  /** Time between two blocks; 0: they come only with `mine`. */
   blockMs: number;
   /** Transactions a block, half payments and half ERC-20. */
   transfers: number;
