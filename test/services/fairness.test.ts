@@ -30,7 +30,7 @@ const paused = async () => {
   return chains[0].pausedReceivers;
 };
 
-it.each([1, 3])('has %i deliveries of a webhook under way at the same time', async (parallel) => {
+it.each([1, 3])('sends %i deliveries of a webhook at the same time when it allows that many', async (parallel) => {
   await watch(parallel);
   here.receiver.answer(null);
   const made = attempts();

@@ -10,17 +10,17 @@ export interface Asked {
   batch: number;
 }
 
-/** What a fake node answers: a result, or an HTTP status, or nothing at all. */
+/** A fake node's response: a result, an HTTP status, or none at all. */
 export type Reply = { result: unknown } | { status: number } | 'hangs';
 
-/** A node that has only its answers, and no chain. */
+/** A node without a chain, whose responses a test makes. */
 export interface FakeNode {
   url: string;
   asked: Asked[];
   close(): void;
 }
 
-/** Starts a node that answers with the results of `reply`. */
+/** Starts a node that responds with what `reply` returns. */
 export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<FakeNode> {
   const asked: Asked[] = [];
   const answer = (text: string, headers: IncomingHttpHeaders, response: ServerResponse): void => {

@@ -1,13 +1,13 @@
 import fastify from 'fastify';
 
-/** A node that hands everything on to another one, save the methods that it does not have. */
+/** A node that forwards calls to another one, except for methods that it does not have. */
 export interface LimitedNode {
   url: string;
-  /** true: answers 503 to everything. */
+  /** true: every response is 503. */
   setAway(away: boolean): void;
-  /** Answers a method with this error, or this HTTP status and a page, from now on; null: no longer. */
+  /** Refuses a method with this error, or with this HTTP status and an HTML page, from now on; null: no longer. */
   refuse(method: string, error: Refusal | null): void;
-  /** Answers a method with what this makes of the other node's result (a promise: once it is) from now on; null: no longer. */
+  /** Changes the other node's results of a method from now on; null: no longer. */
   change(method: string, make: Change | null): void;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface LimitedNode {
 type Refusal = { code: number; message: string } | number;
 type Change = (result: never, params: readonly unknown[]) => unknown;
 
-/** Starts it on a free port. */
+/** Starts the node on a free port. */
 export async function startLimitedNode(rpcUrl: string, missing: readonly string[]): Promise<LimitedNode> {
   let isAway = false;
   const changes = new Map<string, Change>();

@@ -45,7 +45,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       return chains[0]!;
     };
 
-    it('reads an answer of many megabytes', async () => {
+    it('reads a response of many megabytes', async () => {
       node.change('trace_block', ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more]);
       await pay(9n, 'internal');
       await scan();

@@ -103,6 +103,7 @@ it('answers every documented operation in the documented shape', async () => {
 type Operation = keyof typeof responses;
 const JSON_TYPE = 'application/json';
 const refused: {
+  why: string;
   status: number;
   operation: Operation;
   path?: string;
@@ -110,27 +111,34 @@ const refused: {
   secret?: string;
   type?: string;
 }[] = [
-  { status: 400, operation: 'POST /notification/v0/webhook', body: '{}' },
-  { status: 400, operation: 'POST /notification/v0/webhook', body: '{' },
-  { status: 400, operation: 'PUT /notification/v0/webhook', body: '{}' },
-  { status: 400, operation: 'POST /notification/v0/webhook/add-addresses', body: '{}' },
-  { status: 400, operation: 'POST /notification/v0/webhook/delete-addresses', body: '{}' },
-  { status: 400, operation: 'POST /notification/v0/webhook/replay', body: '{}' },
-  { status: 400, operation: 'POST /notification/v0/webhook/test', body: '{}' },
+  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook', body: '{}' },
+  { why: 'a broken body', status: 400, operation: 'POST /notification/v0/webhook', body: '{' },
+  { why: 'an empty object', status: 400, operation: 'PUT /notification/v0/webhook', body: '{}' },
+  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/add-addresses', body: '{}' },
+  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/delete-addresses', body: '{}' },
+  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/replay', body: '{}' },
+  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/test', body: '{}' },
   {
+    why: 'a long path',
     status: 400,
     operation: 'GET /notification/v0/webhook/{webhookId}',
     path: `/notification/v0/webhook/${'x'.repeat(1001)}`,
   },
-  { status: 403, operation: 'GET /notification/v0/webhooks/{projectId}', secret: 'wrong' },
-  { status: 403, operation: 'DELETE /notification/v0/webhook/{webhookId}' },
-  { status: 413, operation: 'POST /notification/v0/webhook', body: `"${'x'.repeat(2 ** 20)}"` },
-  { status: 415, operation: 'PUT /notification/v0/webhook', body: 'a=b', type: 'application/x-www-form-urlencoded' },
-  { status: 400, operation: 'GET /explorer/v0', path: '/explorer/v0?module=account' },
-  { status: 400, operation: 'GET /discovery/api/infrastructure-providers/rows' },
+  { why: 'a wrong secret', status: 403, operation: 'GET /notification/v0/webhooks/{projectId}', secret: 'wrong' },
+  { why: 'an unknown webhook', status: 403, operation: 'DELETE /notification/v0/webhook/{webhookId}' },
+  { why: 'a long body', status: 413, operation: 'POST /notification/v0/webhook', body: `"${'x'.repeat(2 ** 20)}"` },
+  {
+    why: 'a form',
+    status: 415,
+    operation: 'PUT /notification/v0/webhook',
+    body: 'a=b',
+    type: 'application/x-www-form-urlencoded',
+  },
+  { why: 'another module', status: 400, operation: 'GET /explorer/v0', path: '/explorer/v0?module=account' },
+  { why: 'a missing category', status: 400, operation: 'GET /discovery/api/infrastructure-providers/rows' },
 ];
 
-it.each(refused)('documents status $status of $operation and its shape', async (one) => {
+it.each(refused)('documents the response $status to $why for $operation', async (one) => {
   const { status, operation, path, body, secret = HARBOR.secret, type = JSON_TYPE } = one;
   const [method = '', shown = ''] = operation.split(' ');
   const target = new URL(path ?? shown, services.url);

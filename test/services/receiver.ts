@@ -11,15 +11,15 @@ export interface Received {
   body: string;
 }
 
-/** A webhook's receiver that remembers requests and returns the status it is set to. */
+/** A webhook's receiver that keeps its requests and returns the status it is set to. */
 export interface Receiver {
   url: string;
   received: Received[];
   /** Waits until `count` requests came in, and returns all. */
   until(count: number): Promise<Received[]>;
-  /** What it answers from now on: a status, or null for no answer at all. */
+  /** Sets the status that it returns from now on; null: it does not respond. */
   answer(status: number | null): void;
-  /** Answers those that had no answer. */
+  /** Returns a status to the requests that it has not responded to. */
   release(status: number): void;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function startReceiver(): Promise<Receiver> {
   let status: number | null = 200;
   let unanswered: ServerResponse[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    // A bot of another test may still probe a port that was its receiver's: it posts to /hooks/probe, without a body.
+    // A bot of another test may still probe a port that its receiver had: it posts to /hooks/probe, without a body.
     if (!['/hook', '/elsewhere'].includes(request.url!)) return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -95,7 +95,7 @@ it('uses the newest block that enough nodes have, and no block whose hash they d
   await used.confirm(header(6, 'b'));
 });
 
-it('asks several calls in one request, and one by one where the node takes no batches', async () => {
+it('sends several calls in one request, and one by one where the node refuses batches', async () => {
   const ask = async (url: string) => {
     const used = use([{ url }], { batch: 10 });
     const results = await Promise.all([1, 2, 3].map((number) => used.call('eth_getCode', [number])));

@@ -1,7 +1,7 @@
 import type { LimitedNode } from '../limited-node.ts';
 import type { Luck } from './operations.ts';
 
-/** How nodes fail: each method in each way. */
+/** The faults of nodes: each method fails in each way. */
 
 const METHODS = [
   'eth_blockNumber',

@@ -9,18 +9,18 @@ import { profileOf } from '../../../services/chain/profiles.ts';
 import { coinMoves } from '../../../services/chain/traces.ts';
 import type { Received } from '../receiver.ts';
 
-/** What the chain itself says, without the services: balances, and the events of its blocks. */
+/** Reads from the chain, without the services: balances, and the events of its blocks. */
 
 const COIN = 'coin';
-/** Which balances are compared: what holds them, and the id of the pieces. */
+/** The tokens whose balances are compared. */
 const HOLDINGS = ['dollar', 'bell', 'fake', 'keys', 'supplies'] as const;
-/** The only id of pieces that the operations move. */
+/** The only ERC-1155 id that the operations move. */
 const PIECES = 7n;
 
 /** Balances by `owner asset`. */
 export type Balances = Map<string, bigint>;
 
-/** Reads what the owners have of everything. */
+/** Reads the owners' balances of coins and tokens. */
 export async function balancesOf(rpc: Rpc, chain: Chain, owners: readonly Hex[]): Promise<Balances> {
   const found: Balances = new Map();
   for (const owner of owners) {
@@ -73,7 +73,7 @@ export function bodyOf({ body }: Received): Body {
   return JSON.parse(body.replace(/:(\d+)([,}])/g, ':"$1"$2')) as Body;
 }
 
-/** How the balances changed by what the events say, for the assets whose balances are known. */
+/** Sums up the changes that the events report, for the balances that are known. */
 export function changesBy(bodies: readonly Body[], known: ReadonlySet<string>, nativeSymbol: string): Balances {
   const changes: Balances = new Map();
   for (const { direction, to, from, value, quantity, tokenType, tokenAddress } of bodies) {
