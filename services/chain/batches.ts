@@ -1,5 +1,5 @@
+import { CLOSED, type Http } from './http.ts';
 import { NodeUnreachable } from './node.ts';
-import { CLOSED, type Post } from './post.ts';
 import { parseJson, type RpcResponse, refusesBatches, resultOf } from './responses.ts';
 
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
 }
 
 /** Sends calls to a node, up to `most` of the same moment in one request, until the node refuses batches. */
-export function createBatches({ post }: Post, most: number) {
+export function createBatches({ post }: Http, most: number) {
   let size = most;
   const queue: Waiting[] = [];
 

@@ -1,6 +1,6 @@
 import { SECOND } from '../../src/domain/clock.ts';
+import type { HttpResponse } from './http.ts';
 import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
-import type { HttpResponse } from './post.ts';
 
 /** A JSON-RPC response as a node sent it: any field may be missing. */
 export type RpcResponse = {

@@ -1,8 +1,8 @@
 import { createBatches } from './batches.ts';
 import type { Budget } from './budget.ts';
+import { createHttp, type HttpOptions } from './http.ts';
 import { isHeavyCall, isTraceCall } from './methods.ts';
 import { NodeBusy, NodeUnreachable } from './node.ts';
-import { createPost, type PostOptions } from './post.ts';
 
 /** One node's JSON-RPC over HTTP. */
 export interface Rpc {
@@ -13,10 +13,10 @@ export interface Rpc {
 }
 
 /** How a node is reached, and how often. */
-export interface RpcOptions extends PostOptions {
+export interface RpcOptions extends HttpOptions {
   /** Calls that may share one HTTP request; default 1: no batches. */
   batch?: number;
-  /** Of all calls, and of traces: a limit that the node names for traces slows down only these. Closed with the node. */
+  /** `calls` limits every call, and `traces` those that trace, so that a limit on traces slows down nothing else. */
   budgets: { calls: Budget; traces: Budget };
   /** Called after each call with its result: `ok`, `refused`, `busy` or `unreachable`. */
   onCall?(method: string, result: string, ms: number): void;
@@ -25,14 +25,14 @@ export interface RpcOptions extends PostOptions {
 /** Connects to a node. */
 export function connectRpc(options: RpcOptions): Rpc {
   const { clock, budgets, batch = 1, onCall = () => {} } = options;
-  const post = createPost(options);
-  const batches = createBatches(post, batch);
+  const http = createHttp(options);
+  const batches = createBatches(http, batch);
   return {
     async call(method, params) {
       const isTrace = isTraceCall(method);
       await budgets.calls.take();
       if (isTrace) await budgets.traces.take();
-      post.assertOpen();
+      http.assertOpen();
       const begun = clock.now();
       let result = 'ok';
       try {
@@ -47,7 +47,7 @@ export function connectRpc(options: RpcOptions): Rpc {
       }
     },
     close() {
-      post.close();
+      http.close();
       batches.close();
       budgets.calls.close();
       budgets.traces.close();

@@ -11,7 +11,7 @@ const CONNECTIONS = 32;
 export const CLOSED = 'The connection to the node is closed';
 
 /** How a node is reached. */
-export interface PostOptions {
+export interface HttpOptions {
   url: string;
   headers?: Readonly<Record<string, string>>;
   clock: Clock;
@@ -24,11 +24,11 @@ export interface HttpResponse {
   retryAfter: unknown;
 }
 
-/** Posts to a node. */
-export type Post = ReturnType<typeof createPost>;
+/** A node's HTTP interface. */
+export type Http = ReturnType<typeof createHttp>;
 
-/** Creates what posts JSON to a node, with a time limit for each whole response. */
-export function createPost(options: PostOptions) {
+/** Creates the connections to a node. There is a time limit for each whole response. */
+export function createHttp(options: HttpOptions) {
   const { clock } = options;
   // The URL's credentials are sent as a header; they never appear in an error.
   const { url, headers } = target(options);
@@ -79,7 +79,7 @@ export function createPost(options: PostOptions) {
   };
 }
 
-function target({ url: given, headers = {} }: PostOptions): { url: string; headers: Record<string, string> } {
+function target({ url: given, headers = {} }: HttpOptions): { url: string; headers: Record<string, string> } {
   const url = new URL(given);
   const authorization = authorizationOf(url);
   url.username = '';
