@@ -11,14 +11,14 @@ import { profileOf } from '../../services/chain/profiles.ts';
 import { readToken } from '../../services/chain/token.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import type { Transfer } from '../../services/chain/transfers.ts';
-import { hasAnvil } from './kinds.ts';
+import { HAS_ANVIL } from './has-anvil.ts';
 
 const ORDINARY = profileOf('');
 const NOBODY = '0x0000000000000000000000000000000000000000';
 const STRANGER = '0x00000000000000000000000000000000000ABc01';
 const COIN = 10n ** 18n;
 
-describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (scripted) => {
+describe.each([...(HAS_ANVIL ? [false] : []), true])('a chain (scripted: %s)', (scripted) => {
   let chain: Chain;
   let node: Node;
 

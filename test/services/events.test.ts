@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Mined } from '../../sandbox/chain/index.ts';
 import { type DeliveryProgress, EVENT_TYPES } from '../../services/notification/types.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -229,7 +229,7 @@ function unindexed(selector: string, answered: number): string {
   return `0x${isTransfer}${isAsked}${answer}${log}`;
 }
 
-describe.skipIf(!hasAnvil)('a chain with anvil', () => {
+describe.skipIf(!HAS_ANVIL)('a chain with anvil', () => {
   const here = surroundings();
 
   /** What has arrived once nothing is left to send. */

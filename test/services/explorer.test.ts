@@ -3,7 +3,7 @@ import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createPageCache } from '../../services/explorer/cache.ts';
 import { type Services, startServices } from '../../services/start.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { startLimitedNode } from './limited-node.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
@@ -198,7 +198,7 @@ it('renders a page at most once in ten seconds', async () => {
 const TRACE_METHODS = ['trace_transaction', 'debug_traceTransaction'];
 const WHOLE_BLOCK = ['trace_block', 'debug_traceBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs'];
 
-it.skipIf(!hasAnvil).each(TRACE_METHODS)(
+it.skipIf(!HAS_ANVIL).each(TRACE_METHODS)(
   'shows internal payments by %s alone, without reading the whole block',
   async (method) => {
     const missing = [...WHOLE_BLOCK, ...TRACE_METHODS.filter((one) => one !== method)];

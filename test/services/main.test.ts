@@ -13,7 +13,7 @@ import { inTime } from '../until.ts';
 import { HARBOR, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
-const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
 let chain: Chain;
 let folder: ReturnType<typeof temporaryFolder>;
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { env: { ...BARE_ENVIRONMENT, ...environment } });
+  return spawn(process.execPath, [MAIN, ...args], { env: { ...BARE_ENVIRONMENT, ...environment } });
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
@@ -85,7 +85,7 @@ it('names every fault and exits with 78 without configuration', async () => {
 
 it.each([
   { variable: 'PROVIDERS_FILE', value: '/nowhere/providers.json' },
-  { variable: 'DATA_DIR', value: main },
+  { variable: 'DATA_DIR', value: MAIN },
   { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
 ])('names $variable and exits with 78 when its value is of no use', async ({ variable, value }) => {
@@ -135,7 +135,7 @@ it('ends with 0 on SIGTERM while its modules still load', async () => {
       },
     });`;
   const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
-  const child = spawn(process.execPath, ['--import', hook, main], {
+  const child = spawn(process.execPath, ['--import', hook, MAIN], {
     env: { ...BARE_ENVIRONMENT, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
   });
   expect(await ended(child)).toEqual({ code: 0, output: '' });

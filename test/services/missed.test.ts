@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { openStore } from '../../services/notification/store/index.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
@@ -95,7 +95,7 @@ it.each(['blocks', 'receipts'] as const)(
   },
 );
 
-it.skipIf(!hasAnvil)('reports a hundred missed blocks at each look until all are reported', async () => {
+it.skipIf(!HAS_ANVIL)('reports a hundred missed blocks at each look until all are reported', async () => {
   const [first] = await pay(1n);
   await rpcOf(here.chain.rpcUrl)('anvil_mine', ['0x78']);
   const [, newest] = await pay(2n, 3n);
@@ -127,7 +127,7 @@ it('reports single unreadable blocks later, and waits for the newest one', async
   expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
 
-it.skipIf(!hasAnvil)('reports every block of a reorganization around a missed block once', async () => {
+it.skipIf(!HAS_ANVIL)('reports every block of a reorganization around a missed block once', async () => {
   const rpc = rpcOf(here.chain.rpcUrl);
   const fork = await rpc('evm_snapshot');
   const [, second] = await pay(1n, 2n, 3n);

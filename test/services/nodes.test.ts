@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 import { mineSigned, signedPayment } from './signed.ts';
@@ -306,7 +306,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
   },
 );
 
-describe.skipIf(!hasAnvil)('over a chain with anvil', () => {
+describe.skipIf(!HAS_ANVIL)('over a chain with anvil', () => {
   const here = surroundings();
 
   const start = async (missing: readonly string[] = []) => {

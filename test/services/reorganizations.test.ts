@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Confirmations } from '../../services/notification/types.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { mineSigned, signedPayment } from './signed.ts';
 
@@ -32,7 +32,7 @@ const fork = async (): Promise<() => Promise<unknown>> => {
   return () => rpc('evm_revert', [id]);
 };
 
-it.skipIf(!hasAnvil).each([
+it.skipIf(!HAS_ANVIL).each([
   ['longer', [4n, 5n, 6n]],
   ['shorter', [4n]],
 ])('reports the blocks of a reorganization to a %s chain, and nothing twice', async (_length, amounts) => {
@@ -46,7 +46,7 @@ it.skipIf(!hasAnvil).each([
   expect((await delivered()).sort()).toEqual([1, 2, 3, ...amounts.map(Number)]);
 });
 
-it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new block', async () => {
+it.skipIf(!HAS_ANVIL)('notices a reorganization at the same height without a new block', async () => {
   await start({ withdrawals: true });
   const back = await fork();
   await pay(1n);
@@ -58,7 +58,7 @@ it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new 
   expect(await delivered()).toEqual([1, 2, -1]);
 });
 
-it.skipIf(!hasAnvil)('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
+it.skipIf(!HAS_ANVIL)('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
   await start();
   const back = await fork();
   await pay(1n);
@@ -69,7 +69,7 @@ it.skipIf(!hasAnvil)('sends no follow-up to a webhook that did not ask for withd
   expect(await delivered()).toEqual([1, 2]);
 });
 
-it.skipIf(!hasAnvil)('repeats the body of a withdrawn event with removed: true', async () => {
+it.skipIf(!HAS_ANVIL)('repeats the body of a withdrawn event with removed: true', async () => {
   await start({ withdrawals: true });
   const back = await fork();
   await pay(1n);
@@ -83,7 +83,7 @@ it.skipIf(!hasAnvil)('repeats the body of a withdrawn event with removed: true',
   expect(followUp!.headers['webhook-id']).not.toBe(event!.headers['webhook-id']);
 });
 
-it.skipIf(!hasAnvil)('drops deliveries of an orphaned block that were not sent yet', async () => {
+it.skipIf(!HAS_ANVIL)('drops deliveries of an orphaned block that were not sent yet', async () => {
   await start({ withdrawals: true });
   services.notification.setFaults({ paused: true });
   const back = await fork();
@@ -97,7 +97,7 @@ it.skipIf(!hasAnvil)('drops deliveries of an orphaned block that were not sent y
   expect(await delivered()).toEqual([2]);
 });
 
-it.skipIf(!hasAnvil)(
+it.skipIf(!HAS_ANVIL)(
   'waits for the confirmations of a webhook and never sends an event that lost its block before',
   async () => {
     await start({ confirmations: 3 });
@@ -116,7 +116,7 @@ it.skipIf(!hasAnvil)(
   },
 );
 
-it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s block of the chain', async (tag) => {
+it.skipIf(!HAS_ANVIL).each(['safe', 'finalized'] as const)('waits for the %s block of the chain', async (tag) => {
   await start({ confirmations: tag });
   await pay(1n);
   await services.notification.scan();
@@ -126,7 +126,7 @@ it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s bloc
   expect(await delivered()).toEqual([1]);
 });
 
-it.skipIf(!hasAnvil)('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
+it.skipIf(!HAS_ANVIL)('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
   await start({ withdrawals: true });
   const back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
@@ -140,7 +140,7 @@ it.skipIf(!hasAnvil)('reports a transaction mined again in another block as move
   expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(hash);
 });
 
-it.skipIf(!hasAnvil)('reports a block again only if it was withdrawn before the chain came back to it', async () => {
+it.skipIf(!HAS_ANVIL)('reports a block again only if it was withdrawn before the chain came back to it', async () => {
   await start({ withdrawals: true });
   let back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);

@@ -3,7 +3,7 @@ import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { readBlock } from '../../services/chain/block.ts';
 import { connect } from '../../services/chain/nodes.ts';
 import { coinMoves, coinMovesOf } from '../../services/chain/traces.ts';
-import { hasAnvil } from '../chain/kinds.ts';
+import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { surroundings } from './harness.ts';
 
 const here = surroundings();
@@ -16,7 +16,7 @@ function calling(opcode: string | undefined, to: string, coins = 0): string {
   return `6000600060006000${value}73${to.slice(2)}5a${opcode}50`;
 }
 
-it.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+it.skipIf(!HAS_ANVIL).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
   'reads exactly the coins that moved with %s',
   async (method) => {
     const { chain } = here;

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
 import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
-import { hasAnvil } from '../../chain/kinds.ts';
+import { HAS_ANVIL } from '../../chain/has-anvil.ts';
 import { inTime } from '../../until.ts';
 import { HARBOR, surroundings } from '../harness.ts';
 import { luckFrom, operations, type World } from './operations.ts';
@@ -51,7 +51,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
   return { child, url: await inTime('the services listen', listening) };
 }
 
-it.skipIf(!hasAnvil)(
+it.skipIf(!HAS_ANVIL)(
   'reports every transfer once, however often the services are killed',
   async () => {
     const rpc = rpcOf(here.chain.rpcUrl);

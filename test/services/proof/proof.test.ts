@@ -1,7 +1,7 @@
 import { type Hex, toHex } from 'viem';
 import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
-import { hasAnvil } from '../../chain/kinds.ts';
+import { HAS_ANVIL } from '../../chain/has-anvil.ts';
 import { until } from '../../until.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
 import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
@@ -104,7 +104,7 @@ function deliveries(): Received[] {
   return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
 }
 
-it.skipIf(!hasAnvil)(
+it.skipIf(!HAS_ANVIL)(
   'reports events whose sum is the change of every balance, whatever happens on the chain',
   async () => {
     const { world, rpc, watched, height, first } = await begin(SEED);
@@ -174,7 +174,7 @@ async function reorganize(begun: Begun, depth: number, spoilAgain: () => void): 
   await look();
 }
 
-it.skipIf(!hasAnvil)(
+it.skipIf(!HAS_ANVIL)(
   'reports every transfer once, through each fault of the node, mixed faults, reorganizations and restarts',
   async () => {
     const begun = await begin(SEED + 1);
