@@ -4,35 +4,39 @@ import { otherSides } from './match.ts';
 import type { ObservedTransfer, TokenKnowledge } from './routing.ts';
 import type { Watcher } from './subscription.ts';
 
-/** Which of the knowledge about tokens and parties is needed to warn of some transfers. */
+/** What the store looks up so that the router can warn of imitated tokens and look-alike addresses. */
 
 /** A party of a transfer, for a guild that watches another one. */
-export interface Party {
+export interface GuildParty {
   guildId: string;
-  /** The watched address. */
-  address: AddressText;
   /** The party's first and last four digits. */
   ends: string;
 }
 
-/** What to look up. */
-export interface SoughtKnowledge {
+/** The same, with the watched address. */
+export interface Party extends GuildParty {
+  address: AddressText;
+}
+
+/** What is looked up, everything once. */
+export interface KnowledgeQuery {
   tokens: AddressText[];
   /** The skeletons of the tokens' symbols. */
   skeletons: string[];
+  /** For their look-alikes among the counterparties of the watched address. */
   parties: Party[];
-  /** The first party of each guild with the same ends: look-alikes do not depend on the watched address. */
-  alike: Party[];
+  /** For their look-alikes among the addresses that the guild has named or watches, whichever address is watched. */
+  guildParties: GuildParty[];
 }
 
-/** What to look up about some watched transfers, everything once. */
-export function soughtKnowledge(
+/** Lists what has to be looked up about some watched transfers. */
+export function knowledgeQuery(
   observed: readonly (ObservedTransfer & { watchers: readonly Watcher[] })[],
-): SoughtKnowledge {
+): KnowledgeQuery {
   const tokens = new Set<AddressText>();
   const skeletons = new Set<string>();
   const parties = new Map<string, Party>();
-  const alike = new Map<string, Party>();
+  const guildParties = new Map<string, GuildParty>();
   for (const { transfer, watchers } of observed) {
     const { token, tokenSymbol } = transfer;
     if (token) tokens.add(token);
@@ -40,9 +44,9 @@ export function soughtKnowledge(
     for (const { guildId, address } of watchers) {
       for (const party of otherSides({ address }, transfer)) {
         if (!party) continue;
-        const found = { guildId, address, ends: endsOf(party) };
-        parties.set(`${guildId} ${address} ${found.ends}`, found);
-        if (!alike.has(`${guildId} ${found.ends}`)) alike.set(`${guildId} ${found.ends}`, found);
+        const ends = endsOf(party);
+        parties.set(`${guildId} ${address} ${ends}`, { guildId, address, ends });
+        guildParties.set(`${guildId} ${ends}`, { guildId, ends });
       }
     }
   }
@@ -50,12 +54,12 @@ export function soughtKnowledge(
     tokens: [...tokens],
     skeletons: [...skeletons],
     parties: [...parties.values()],
-    alike: [...alike.values()],
+    guildParties: [...guildParties.values()],
   };
 }
 
-/** The range of addresses that begin like a party (`from` and `to` included), and how they end. */
-export const rangeOf = ({ ends }: Party): { from: string; to: string; last: string } => ({
+/** Between which texts the addresses are that begin like a party, and what they end with if they look like it. */
+export const rangeOf = ({ ends }: GuildParty): { from: string; to: string; last: string } => ({
   from: `0x${ends.slice(0, 4)}`,
   to: `0x${ends.slice(0, 4)}g`,
   last: ends.slice(4),

@@ -50,7 +50,8 @@ export function channelStates(db: Connection) {
     syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
       db.write(async (sql) => {
         const known = await sql.all<KnownGuild>(
-          `SELECT guild_id AS "guildId", EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
+          `SELECT guild_id AS "guildId",
+             EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
            FROM (${TRACES.map((table) => `SELECT guild_id FROM ${table}`).join(' UNION ')}) traces ORDER BY guild_id`,
         );
         const { gone, back } = compareGuilds(known, present, share);

@@ -34,11 +34,11 @@ export interface Connection {
   receiveMs(): number;
   /** The same connections for the process that works: what it writes fails once another one was elected. */
   during(term: Term): Connection;
-  /** Uses no connection again that was made until now: the server is away, or the network has forgotten them. */
+  /** Stops using the connections made so far: the server is away, or the network has forgotten them. */
   doubt(): void;
   /**
-   * The server responds on another connection: calls that still wait on one that is in doubt fail now, and not only when
-   * their time-outs have passed.
+   * The server responds on another connection: calls that still wait on one that is in doubt fail now instead of after
+   * their time-outs.
    */
   renew(): void;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export interface Connection {
 /** Statement time-outs in milliseconds. The connection itself is given up `GRACE_MS` later. */
 const TIMEOUTS = { receive: 2_000, write: 20_000, read: 60_000 };
 const GRACE_MS = 1_000;
-/** A transaction that its process forgot, because it sleeps or is cut off, holds locks for this long. */
+/** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */
 const IDLE_MS = 5_000;
 
 /** Opens connections to a database; none is made before the first statement. */

@@ -6,7 +6,7 @@ import {
   MOST_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
-import { namedOnce, type Party, rangeOf, soughtKnowledge } from '../../domain/knowledge.ts';
+import { type GuildParty, knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
@@ -19,7 +19,7 @@ export async function readKnowledge(
   observed: readonly (ObservedTransfer & { watchers: readonly Watcher[] })[],
   now: number,
 ): Promise<TokenKnowledge> {
-  const { tokens, skeletons, parties, alike } = soughtKnowledge(observed);
+  const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
   const native = await sql.get<{ value: string }>('SELECT value FROM meta WHERE key = $1', META_KEYS.nativeSymbol);
   return {
     catalog: await sql.all<CatalogEntry>(
@@ -32,7 +32,7 @@ export async function readKnowledge(
       skeletons,
     ),
     nativeSymbol: native?.value ?? null,
-    named: await namedLike(sql, alike),
+    named: await namedLike(sql, guildParties),
     counterparties: await sql.all<TokenKnowledge['counterparties'][number]>(
       `SELECT c.* FROM json_to_recordset($1::json) AS p ("guildId" text, address text, ends text)
          CROSS JOIN LATERAL (
@@ -46,7 +46,7 @@ export async function readKnowledge(
 }
 
 /** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
-async function namedLike(sql: Statements, alike: readonly Party[]): Promise<TokenKnowledge['named']> {
+async function namedLike(sql: Statements, parties: readonly GuildParty[]): Promise<TokenKnowledge['named']> {
   const within = `guild_id = p."guildId" AND address BETWEEN p."from" AND p."to" AND right(address, 4) = p.last`;
   const found = await sql.all<TokenKnowledge['named'][number]>(
     `SELECT p."guildId", n.* FROM json_to_recordset($1::json)
@@ -54,7 +54,7 @@ async function namedLike(sql: Statements, alike: readonly Party[]): Promise<Toke
        CROSS JOIN LATERAL (
          (SELECT address, name AS label FROM labels WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})
          UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})) AS n`,
-    asJson(alike.map((party) => ({ guildId: party.guildId, ...rangeOf(party) }))),
+    asJson(parties.map((party) => ({ guildId: party.guildId, ...rangeOf(party) }))),
   );
   return namedOnce(found);
 }

@@ -59,8 +59,8 @@ async function putTransfers(sql: Statements, transfers: readonly SeenTransfer[])
     const added = await sql.all<{ id: number; key: string }>(
       `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganized, data, from_address, to_address,
          token, kind, token_symbol, token_type)
-       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganized, data, "from", "to", token, kind,
-         "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
+       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganized, data,
+         "from", "to", token, kind, "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
       asJson(missing.map(toRow)),
     );
     note(added);

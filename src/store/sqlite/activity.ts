@@ -9,6 +9,8 @@ interface DecisionRow {
   outcome: string;
 }
 
+type Stored = Pick<DecidedTransfer, 'transfer' | 'count' | 'warnings'>;
+
 /** What was decided about addresses; every method stays within one guild. */
 export function activityReader(db: Database) {
   const decisions = db.prepare<Omit<ActivityQuery, 'channelIds'> & { channels: string }, DecisionRow>(
@@ -49,7 +51,6 @@ export function activityReader(db: Database) {
     return [...found.values()];
   }
 
-  type Stored = Pick<DecidedTransfer, 'transfer' | 'count' | 'warnings'>;
   function stored(transferId: number, guildId: string): Stored {
     const { data, count } = transferOf.get(transferId)!;
     const warnings = warningsOf.all(transferId, guildId).flatMap((text) => JSON.parse(text) as Warning[]);

@@ -19,7 +19,8 @@ export function renderedCheck(db: Database) {
   const holding = db.prepare<[string, 0 | 1], { n: number }>(
     `SELECT count(*) AS n FROM json_each(?) rendered CROSS JOIN alerts a ON a.id = rendered.value ->> 'id'
        JOIN transfers t ON t.id = a.transfer_id
-     WHERE (a.state = 'waiting') >= ? AND t.count = rendered.value ->> 'count' AND t.reorganized = rendered.value ->> 'reorganized'`,
+     WHERE (a.state = 'waiting') >= ? AND t.count = rendered.value ->> 'count'
+       AND t.reorganized = rendered.value ->> 'reorganized'`,
   );
   return (alerts: readonly RenderedAlert[], waiting: boolean): boolean => {
     const expected = alerts.map(({ id, count, reorganized }) => ({ id, count, reorganized: reorganized ? 1 : 0 }));

@@ -1,11 +1,11 @@
-import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
 import { closing } from './closing.ts';
 import { compress, decompress, isCompressed } from './compress.ts';
-import { makeFolderOf, stamp, whereBackups } from './folder.ts';
+import { makeFolderOf, realFile, stamp, whereBackups } from './folder.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -63,16 +63,16 @@ export async function backUp(file: string, target: string, report: BackupProgres
  * untouched then.
  */
 export async function restore(
-  named: string,
+  database: string,
   backup: string,
   now: number,
   report: BackupProgress = () => undefined,
 ): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
-    throw new UserError(`There is no backup at ${backup}. Backups are in ${whereBackups(named)}.`);
-  makeFolderOf(named);
+    throw new UserError(`There is no backup at ${backup}. Backups are in ${whereBackups(database)}.`);
+  makeFolderOf(database);
   // Follows a link, so a database on another disk stays there.
-  const file = existsSync(named) ? realpathSync(named) : named;
+  const file = realFile(database);
   using _lock = closing(lockFor(file));
   const fresh = `${file}.restored`;
   rmSync(fresh, { force: true });

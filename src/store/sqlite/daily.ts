@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts';
-import { BACKUP_END, backupFolder, stamp } from './folder.ts';
+import { BACKUP_SUFFIX, backupFolder, stamp } from './folder.ts';
 
 /** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
@@ -27,7 +27,7 @@ export function startDailyBackups(options: {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
 
-  const names = (prefix: string, end = BACKUP_END) => {
+  const names = (prefix: string, end = BACKUP_SUFFIX) => {
     try {
       return readdirSync(folder).filter((name) => name.startsWith(prefix) && end.test(name));
     } catch {

@@ -2,9 +2,10 @@ import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolder } from '../../domain/folder.ts';
-import { ConfigError, startError } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
 import { closing } from './closing.ts';
+import { unusable } from './folder.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -43,12 +44,7 @@ export function openDatabase(file: string, report: MigrationReport = () => undef
     }
     // A restart would find the same file.
     if (isDamage(code)) throw new ConfigError(`Ledgerbell cannot start: ${damageMessage(file, message)}`);
-    if (!UNUSABLE.test(code)) throw error;
-    throw startError(
-      `${file} cannot be used as the database: ${message}. ` +
-        'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
-      error as NodeJS.ErrnoException,
-    );
+    throw UNUSABLE.test(code) ? unusable(file, error as NodeJS.ErrnoException) : error;
   }
 }
 

@@ -16,7 +16,8 @@ export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
   );
   const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
-     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${WAITING_SINCE} < ?`,
+     SELECT 'alert', id, channel_id, NULL, ?, ? FROM alerts
+     WHERE channel_id = ? AND state = 'waiting' AND ${WAITING_SINCE} < ?`,
   );
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${WAITING_SINCE} < ?`,

@@ -33,7 +33,8 @@ type Step = (guildId: string, bounds: Bounds, after: number) => number | null;
  */
 const stepsOf = (db: Database): Record<ErasedPart, Step> => ({
   alerts: scanning(db, 'alerts', [
-    'DELETE FROM dead_letters WHERE alert_id IN (SELECT id FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId)',
+    `DELETE FROM dead_letters WHERE alert_id IN (
+       SELECT id FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId)`,
     'DELETE FROM alerts WHERE id > @after AND id <= @to AND guild_id = @guildId',
   ]),
   batches: scanning(db, 'batches', [

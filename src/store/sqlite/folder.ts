@@ -20,12 +20,12 @@ import { startError } from '../../errors.ts';
  */
 
 /** The first bytes of every SQLite file. */
-const BEGINNING = 'SQLite format 3\0';
+const HEADER = 'SQLite format 3\0';
 /**
  * Suffixes of the database itself, of SQLite's and the lock's files beside it, and of copies from before an update or a
  * restore.
  */
-const ENDS = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
+const SUFFIX = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
 /** The bits of a mode that let all other users in. */
 const OTHERS = 0o007;
 
@@ -39,12 +39,12 @@ export const backupFolder = (file: string): string => join(dirname(file), 'backu
 export const whereBackups = (file: string): string => `${backupFolder(file)}, or in BACKUP_DIR if that is set`;
 
 /** What the names of backups end with. */
-export const BACKUP_END = /\.sqlite(\.zst)?$/;
+export const BACKUP_SUFFIX = /\.sqlite(\.zst)?$/;
 
 /** A time in the form used in file names: `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
-/** Creates the folder of a file; throws an Error whose message ends with what to do. */
+/** Creates the folder of a file; throws an Error whose message ends with `todo`. */
 export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DATABASE_URL.'): void {
   try {
     makeFolder(dirname(file));
@@ -53,6 +53,14 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
     throw startError(`The folder of ${file} cannot be made: ${fault.message}. ${todo}`, fault);
   }
 }
+
+/** The error for the operator when this user cannot use a file as the database. */
+export const unusable = (file: string, fault: NodeJS.ErrnoException): Error =>
+  startError(
+    `${file} cannot be used as the database: ${fault.message}. ` +
+      'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
+    fault,
+  );
 
 /**
  * Creates the database's folder and removes other users' access that an older version left. Throws an Error with a
@@ -69,30 +77,26 @@ export function prepareFolder(file: string): void {
       if (existsSync(place + end)) accessSync(place + end, constants.R_OK | constants.W_OK);
     }
   } catch (error) {
-    const fault = error as NodeJS.ErrnoException;
-    throw startError(
-      `${file} cannot be used as the database: ${fault.message}. ` +
-        'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
-      fault,
-    );
+    throw unusable(file, error as NodeJS.ErrnoException);
   }
   for (const one of new Set([file, place])) {
     const own = basename(one);
-    closeToOthers(dirname(one), (name) => name.startsWith(own) && ENDS.test(name.slice(own.length)));
+    closeToOthers(dirname(one), (name) => name.startsWith(own) && SUFFIX.test(name.slice(own.length)));
   }
-  closeToOthers(backupFolder(file), (name) => BACKUP_END.test(name));
+  closeToOthers(backupFolder(file), (name) => BACKUP_SUFFIX.test(name));
 }
 
 function assertDatabase(file: string): void {
   if (!statSync(file).isFile()) throw new Error('it is not a file');
   accessSync(file, constants.R_OK | constants.W_OK);
-  const bytes = Buffer.alloc(BEGINNING.length);
+  const bytes = Buffer.alloc(HEADER.length);
   const descriptor = openSync(file, 'r');
   try {
     const read = readSync(descriptor, bytes);
-    if (read > 0 && bytes.toString('latin1') !== BEGINNING)
+    if (read > 0 && bytes.toString('latin1') !== HEADER)
       throw new Error(
-        `it is not a database, or its beginning is damaged; backups are in ${whereBackups(file)} (npm run restore -- <backup>)`,
+        'it is not a database, or its beginning is damaged; ' +
+          `backups are in ${whereBackups(file)} (npm run restore -- <backup>)`,
       );
   } finally {
     closeSync(descriptor);

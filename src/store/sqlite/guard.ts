@@ -8,7 +8,7 @@ import {
   MOST_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
-import { namedOnce, rangeOf, soughtKnowledge } from '../../domain/knowledge.ts';
+import { knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
 import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
@@ -54,8 +54,8 @@ function knowledgeReader(db: Database) {
   return {
     /** Returns what is known about the tokens and parties of watched transfers. */
     read(observed: readonly (ObservedTransfer & { watchers: Watcher[] })[], now: number): TokenKnowledge {
-      const { tokens, skeletons, parties, alike } = soughtKnowledge(observed);
-      const named = alike.flatMap((party) => {
+      const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
+      const named = guildParties.flatMap((party) => {
         const { from, to, last } = rangeOf(party);
         const range = [party.guildId, from, to, last] as const;
         return [...labeled.all(...range), ...watched.all(...range)].map((row) => ({ guildId: party.guildId, ...row }));

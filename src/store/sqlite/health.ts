@@ -38,7 +38,7 @@ export function findFault(db: Database, table?: string): string | null {
 /** Path and identity of the open database file, its log and the log's index. */
 export type FileIdentities = readonly { path: string; identity: string | null }[];
 
-const WHOLE = { bigint: true, throwIfNoEntry: false } as const;
+const STAT_OPTIONS = { bigint: true, throwIfNoEntry: false } as const;
 const identityOf = (found: { dev: bigint; ino: bigint } | undefined): string | null =>
   found === undefined ? null : `${found.dev}:${found.ino}`;
 
@@ -48,7 +48,7 @@ export function identify(file: string): FileIdentities {
   const real = realFile(file);
   return [...new Set([file, real, `${real}-wal`, `${real}-shm`])].map((path) => ({
     path,
-    identity: identityOf(statSync(path, WHOLE)),
+    identity: identityOf(statSync(path, STAT_OPTIONS)),
   }));
 }
 
@@ -57,7 +57,7 @@ const changeOf = (path: string, now: string | null): string => `${path} was ${no
 /** Returns which file was removed or replaced since it was opened; null: none. */
 export function findChange(opened: FileIdentities): string | null {
   for (const { path, identity } of opened) {
-    const now = identityOf(statSync(path, WHOLE));
+    const now = identityOf(statSync(path, STAT_OPTIONS));
     if (now !== identity) return changeOf(path, now);
   }
   return null;

@@ -1,12 +1,12 @@
-import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { realFile } from './folder.ts';
 
 /**
  * Takes the lock: an exclusive transaction on a file beside the database, with links resolved. The system releases it
  * however the process ends.
  */
 export function takeLock(file: string): Database.Database {
-  const lock = new Database(`${existsSync(file) ? realpathSync(file) : file}.lock`, { timeout: 0 });
+  const lock = new Database(`${realFile(file)}.lock`, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;

@@ -24,8 +24,8 @@ export function outboxTable(db: Database) {
   const insertBatch = db.prepare(
     `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, alert_count, state,
        attempts, unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @alertCount, 'frozen', 1, 1, @now,
-       @now)`,
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @alertCount, 'frozen',
+       1, 1, @now, @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');

@@ -21,7 +21,8 @@ export function projectsTable(db: Database) {
   const put = db.prepare<Omit<ProjectRow, 'scope'> & { userId: string; now: number }, { scope: number }>(
     `INSERT INTO projects (guild_id, project_id, sealed, signed, updated_by, updated_at)
      VALUES (@guildId, @projectId, @sealed, @signed, @userId, @now)
-     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, signed = @signed, updated_by = @userId, updated_at = @now
+     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, signed = @signed,
+       updated_by = @userId, updated_at = @now
      RETURNING id AS scope`,
   );
   const reseal = db.prepare<[Uint8Array, number, Uint8Array]>(

@@ -21,10 +21,10 @@ export function silenceTable(db: Database) {
 
 type Busy = Omit<Silence, 'feedAt'>;
 
-/** Finds busy addresses that may have gone quiet: whose stats are those of a busy one. The domain judges the silence. */
+/** Finds busy addresses, by their stats, and lets the domain decide which of them have gone quiet. */
 export function silenceReader(db: Database) {
-  const busy = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
-       muted_until AS mutedUntil, last_event_at AS lastEventAt, gap_ms AS gapMs
+  const busy = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address,
+       ${LABEL_OF_SUBSCRIPTION} AS label, muted_until AS mutedUntil, last_event_at AS lastEventAt, gap_ms AS gapMs
      FROM activity_stats JOIN subscriptions ON id = subscription_id
      WHERE paused = 0 AND events >= @events AND gap_ms <= @gapMs`;
   const ofGuild = db.prepare<typeof BUSY & { guildId: string }, Busy>(

@@ -52,8 +52,10 @@ export function storyReader(db: Database) {
   );
   // A transfer may be posted in a thousand channels, each with twenty thousand others. This must not read them all.
   const alerts = db.prepare<[string, number, string], StoryAlertRow>(
-    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
-       b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
+    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings,
+       a.discarded_at AS discardedAt, a.matches,
+       b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt,
+       b.message_id AS messageId,
        coalesce(b.alert_count, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
          WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
