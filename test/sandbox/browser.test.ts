@@ -94,6 +94,11 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await page.getByRole('tab', { name: 'Events' }).focus();
     await page.keyboard.press('ArrowLeft');
     await page.getByRole('tab', { name: 'Break', selected: true }).waitFor();
+    // A long reply scrolls the messages, not the page.
+    await type(page, '/help ');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'help').waitFor();
+    expect(await page.evaluate('document.scrollingElement.scrollTop')).toBe(0);
     expect(faults).toEqual([]);
   });
 

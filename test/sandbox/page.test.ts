@@ -187,7 +187,7 @@ async function use(page: Page, command: string): Promise<void> {
 const message = (page: Page, text: string | RegExp) => page.locator('article.message', { hasText: text });
 
 describe.skipIf(chromium === null)('the page with a bot of its own', () => {
-  it('opens, checks and submits forms of a bot', async () => {
+  it('opens, checks and submits forms of a bot, and takes commands after one was canceled', async () => {
     const { page, faults } = await visit();
     await use(page, 'form');
     const form = page.getByRole('dialog', { name: 'Who are you?' });
@@ -201,8 +201,11 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
     await form.waitFor({ state: 'detached' });
     await use(page, 'form');
     await form.waitFor();
+    await form.getByRole('textbox').click();
     await page.keyboard.press('Escape');
     await form.waitFor({ state: 'detached' });
+    await use(page, 'count');
+    await message(page, 'It is 0').waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import {
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guildOf } from './model.ts';
 import { follow, interact } from './requests.ts';
-import { currentChannelId, draw, ui } from './screen.ts';
+import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
 import type { BellSelect, Owner } from './select.ts';
 import { markdown } from './text.ts';
 
@@ -33,10 +33,15 @@ export function formView(): TemplateResult | typeof nothing {
   </dialog>`;
 }
 
+/** What had the focus before the form opened. */
+let opener: HTMLElement | null = null;
+
 /** Opens the drawn dialog. Only the browser's own call makes it modal. */
 export function openForm(): void {
   const dialog = document.querySelector<HTMLDialogElement>('dialog.form');
-  if (dialog && !dialog.open) dialog.showModal();
+  if (!dialog || dialog.open) return;
+  opener = document.activeElement as HTMLElement | null;
+  dialog.showModal();
 }
 
 function partView(part: APIModalInteractionResponseCallbackComponent): TemplateResult | typeof nothing {
@@ -106,10 +111,12 @@ function labeled({ label, description, id, required }: Label, input: TemplateRes
   </div>`;
 }
 
-function close(): void {
+/** Closes the form. If the browser closed it, Chromium would restore the focus but ignore what is typed next. */
+function close(event?: Event): void {
+  event?.preventDefault();
   if (!ui.form) return;
   ui.form = null;
-  draw();
+  drawAtOnce(() => (opener?.isConnected ? opener : document.getElementById('composer'))?.focus());
 }
 
 async function submit(event: SubmitEvent): Promise<void> {
