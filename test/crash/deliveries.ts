@@ -3,6 +3,12 @@ import { Agent, request } from 'undici';
 /** The sender's own patience with one request. */
 const PATIENCE_MS = 3_000;
 
+/**
+ * The earliest repeat of a delivery whose 200 may be lost on its way to the sender. One that comes sooner counts as a
+ * second transfer.
+ */
+export const LOST_RESPONSE_MS = 15_000;
+
 /** The status of a response; `none`: there was none in time. */
 export type Answer = number | 'none';
 
@@ -27,8 +33,9 @@ const waitOf = (waits: readonly number[], retry: number): number => waits[Math.m
 /** Posts bodies, each of them again and again until it gets a 200. */
 export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, send = (_, post) => post() }: Habits) {
   const agent = new Agent({ connections: 32, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
-  /** Bodies whose last try broke off. */
+  /** Bodies whose last try broke off, or got no response in time. */
   const broken = new Set<string>();
+  const late = new Set<string>();
   const timers = new Set<NodeJS.Timeout>();
   let unanswered = 0;
   let closed = false;
@@ -48,16 +55,18 @@ export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, 
       await answer.body.dump();
       return answer.statusCode;
     } catch (error) {
-      if (BROKEN.has((error as { code?: string }).code ?? '')) broken.add(body);
+      const missed = BROKEN.has((error as { code?: string }).code ?? '') ? broken : late;
+      missed.add(body);
       return 'none';
     }
   }
 
   async function attempt(body: string, retry: number, onAnswered: () => void): Promise<void> {
     if (closed) return;
-    if ((await send(body, () => post(typeof url === 'string' ? url : url(), body))) === 200) onAnswered();
-    else
-      later(waitOf(broken.delete(body) ? retriesMs : laterMs, retry), () => void attempt(body, retry + 1, onAnswered));
+    if ((await send(body, () => post(typeof url === 'string' ? url : url(), body))) === 200) return onAnswered();
+    const soonest = late.delete(body) ? LOST_RESPONSE_MS : 0;
+    const wait = waitOf(broken.delete(body) ? retriesMs : laterMs, retry);
+    later(Math.max(soonest, wait), () => void attempt(body, retry + 1, onAnswered));
   }
 
   return {

@@ -1,10 +1,8 @@
-import { startDeliveries } from './deliveries.ts';
+import { LOST_RESPONSE_MS, startDeliveries } from './deliveries.ts';
 import type { Watched } from './watched.ts';
 
 /** Waits between the tries of one delivery: the real schedule's shape, in milliseconds instead of minutes. */
 const RETRIES = [100, 200, 300, 500];
-/** The earliest repeat of a delivery whose 200 got lost on the way to the sender. */
-const LOST_RESPONSE_MS = 15_000;
 
 /** One transfer as the chain knows it. */
 export interface Sent {

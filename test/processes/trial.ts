@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/client.ts';
 import { countShown, transfersIn } from '../crash/count.ts';
+import { LOST_RESPONSE_MS } from '../crash/deliveries.ts';
 import { type Sent, startSender } from '../crash/sender.ts';
 import { settle } from '../crash/settle.ts';
 import { watchUnshown } from '../crash/unshown.ts';
@@ -31,11 +32,8 @@ interface Verdict {
 }
 
 const LOOK_MS = 100;
-/**
- * A load balancer passes a delivery on at once when a process is gone. The sender repeats what was refused, or got no
- * response in time, after 15 s: only then can it be distinguished from another transfer.
- */
-const SENDER_RETRIES_MS = [15_000];
+/** A load balancer passes a delivery on at once when a process is gone; the sender itself repeats one that was refused. */
+const SENDER_RETRIES_MS = [LOST_RESPONSE_MS];
 
 /**
  * Lets faults happen to three processes on one real Postgres under load, one after the other, and counts what the channels
