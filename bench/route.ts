@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import { systemClock } from '../src/domain/clock.ts';
@@ -7,8 +8,11 @@ import { addressOf, bodyOf, strangerOf } from './event.ts';
 import { RUNS } from './table.ts';
 
 const EVENTS = 5_000;
-/** Less than this share of a core: a large file is checked by a thread of its own after it was opened. */
-const IDLE = 0.02;
+/**
+ * At most this share of a core, and this many bytes read in a second. A thread of its own checks a large file after it was
+ * opened, on a slow disk with hardly any processor time; no checkpoint runs meanwhile.
+ */
+const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 
 let sent = 0;
 
@@ -37,11 +41,21 @@ export async function routeInTurns(databases: readonly Filled[]): Promise<number
 }
 
 async function untilIdle(): Promise<void> {
-  for (let used = 1; used > IDLE; ) {
-    const before = process.cpuUsage();
+  for (let isIdle = false; !isIdle; ) {
+    const [before, readBefore] = [process.cpuUsage(), bytesRead()];
     await wait(1_000);
     const { user, system } = process.cpuUsage(before);
-    used = (user + system) / 1e6;
+    isIdle = (user + system) / 1e6 <= IDLE.cores && bytesRead() - readBefore <= IDLE.bytes;
+  }
+}
+
+/** Bytes that this process has read from files and sockets; 0 where the system does not count them. */
+function bytesRead(): number {
+  try {
+    return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0);
+  } catch {
+    // Only Linux has this file.
+    return 0;
   }
 }
 
