@@ -12,8 +12,8 @@ import type { Webhook } from './webhook.ts';
 const TRAFFIC_MS = 3_000;
 const WATCHED_POLL_MS = 2_000;
 
-/** What changed outside Discord. */
-export type News = { world: WorldState } | { journeys: Journey[] };
+/** A change outside Discord. */
+export type SandboxEvent = { world: WorldState } | { journeys: Journey[] };
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -22,8 +22,8 @@ export interface Sandbox {
   readonly journeys: Journey[];
   /** Performs an action of the page and returns a sentence about the result. @throws {@link CannotDo} */
   act(action: PageAction): Promise<string>;
-  /** Calls the listener with what changed outside Discord. Returns a function that stops that. */
-  on(listener: (news: News) => void): () => void;
+  /** Calls the listener with each change outside Discord. Returns a function that stops that. */
+  on(listener: (event: SandboxEvent) => void): () => void;
 }
 
 /** A sandbox whose bot is yet to be started. */
@@ -49,9 +49,9 @@ export function runSandbox(parts: {
 }): RunningSandbox {
   const { chain, discord, services, webhook, environment, onCrash } = parts;
   const notification = services.notification!;
-  const listeners = new Set<(news: News) => void>();
-  const report = (news: News): void => {
-    for (const listener of listeners) listener(news);
+  const listeners = new Set<(event: SandboxEvent) => void>();
+  const report = (event: SandboxEvent): void => {
+    for (const listener of listeners) listener(event);
   };
   const reportWorld = (): void => report({ world: sandbox.world });
   const journeys = createJourneys((changed) => report({ journeys: changed }));

@@ -21,9 +21,9 @@ export function startTraffic(
   let timer: NodeJS.Timeout;
   let stopped = false;
   const step = async () => {
-    running = act(chain, turn++, random).catch((error: unknown) => onError?.(error));
+    running = runTurn(chain, turn++, random).catch((error: unknown) => onError?.(error));
     await running;
-    if (!stopped) timer = setTimeout(() => void step(), turn < acts.length ? everyMs : everyMs * SLOWDOWN);
+    if (!stopped) timer = setTimeout(() => void step(), turn < actions.length ? everyMs : everyMs * SLOWDOWN);
   };
   void step();
   return async () => {
@@ -34,7 +34,7 @@ export function startTraffic(
 }
 
 /** The first turns send every kind once. Later turns mix them. */
-const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [
+const actions: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [
   (chain, other) => chain.transfer({ kind: 'erc20', token: 'dollar', from: other, to: 'Treasury' }),
   (chain, other) => chain.transfer({ kind: 'native', from: other, to: 'Treasury' }),
   (chain, other) => chain.transfer({ kind: 'internal', from: other, to: 'Treasury' }),
@@ -56,9 +56,9 @@ const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] =
   (chain) => chain.sweep({ from: 'Market', to: 'Treasury', count: 3 }),
 ];
 
-function act(chain: Chain, turn: number, random: () => number): Promise<unknown> {
+function runTurn(chain: Chain, turn: number, random: () => number): Promise<unknown> {
   const others = WALLET_NAMES.filter((name) => name !== 'Treasury');
   const other = others[Math.floor(random() * others.length)]!;
-  const chosen = turn < acts.length ? acts[turn] : acts[Math.floor(random() * acts.length)];
+  const chosen = turn < actions.length ? actions[turn] : actions[Math.floor(random() * actions.length)];
   return chosen!(chain, other);
 }

@@ -129,7 +129,7 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
     }),
   );
   stack.defer(
-    sandbox.on((news) => write('world' in news ? { type: 'world', ...news } : { type: 'journeys', ...news })),
+    sandbox.on((event) => write('world' in event ? { type: 'world', ...event } : { type: 'journeys', ...event })),
   );
   request.raw.on('close', () => stack.dispose());
 }

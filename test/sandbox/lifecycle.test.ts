@@ -18,7 +18,7 @@ const gone = (family: number[]) =>
   expect.poll(() => living(family), { message: 'processes that are left', timeout: 120_000 }).toEqual([]);
 
 describe('npm run sandbox', () => {
-  it('starts and shows the alert of a first transfer within 15 s', async () => {
+  it('starts the sandbox and shows the alert of a first transfer within 15 s', async () => {
     const took = await timed(async () => {
       const url = await addressOf(run('0'));
       const news = await follow(url);
@@ -30,7 +30,7 @@ describe('npm run sandbox', () => {
     expect(took).toBeLessThan(15_000);
   });
 
-  it('starts without everyday transfers, and shows alerts of every kind once they are on', async () => {
+  it('starts the sandbox without everyday transfers, and shows alerts of every kind once they are on', async () => {
     const url = await addressOf(run('0'));
     const news = await follow(url);
     expect(news.world().traffic).toBe(false);
@@ -54,7 +54,7 @@ describe('npm run sandbox', () => {
   });
 
   it.skipIf(isPostgresMissing())(
-    'runs the bot on a Postgres of its own with --postgres, which goes with it',
+    'runs the bot on a Postgres of its own with --postgres, and removes it when it stops',
     async () => {
       const temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
       // Postgres does not run as root, and another user has to get in.
@@ -75,13 +75,13 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('refuses an unknown argument and names it', async () => {
+  it('refuses an unknown argument of the sandbox and names it', async () => {
     const sandbox = run('0', undefined, ['--postgresql']);
     expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain("Unknown option '--postgresql'");
   });
 
-  it('stops within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
+  it('stops the sandbox within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
     const sandbox = run('0');
     const url = await addressOf(sandbox);
     const news = await follow(url);
@@ -103,7 +103,7 @@ describe('npm run sandbox', () => {
     ['SIGINT', /services/],
     ['SIGTERM', /stand-in/],
     ['SIGHUP', /stand-in/],
-  ] as const)('stops on %s during the start without reporting errors', async (signal, line) => {
+  ] as const)('stops the sandbox on %s during its start without reporting errors', async (signal, line) => {
     const sandbox = run('0');
     await sandbox.printed(line);
     const family = familyOf(sandbox.child.pid!);

@@ -1,6 +1,6 @@
 /** Pictures of people and servers, and icons. All are drawn here, so nothing is loaded. */
 import { html, svg, type TemplateResult } from 'lit-html';
-import { known } from './model.ts';
+import { model } from './model.ts';
 
 const COLORS = ['#5865f2', '#3ba55c', '#c27c0e', '#d83c3e', '#9b59b6', '#11806a', '#ad1457', '#206694'];
 
@@ -10,7 +10,7 @@ function colorOf(id: string): string {
 
 /** Draws a round picture. It is decorative: the name is always next to it. */
 export function avatar(userId: string, name: string, small = false): TemplateResult {
-  const bot = userId === known?.discord.botId;
+  const bot = userId === model?.discord.botId;
   const drawing = bot
     ? svg`<rect width="64" height="64" fill="#5865f2"/><path fill="#fff" d="M32 13c-8.5 0-13.5 6-13.5 13.5V36l-4 6a1.7 1.7 0 0 0 1.4 2.6h32.2a1.7 1.7 0 0 0 1.4-2.6l-4-6v-9.5C45.5 19 40.5 13 32 13Zm-5.5 34.5a5.5 5.5 0 0 0 11 0Z"/>`
     : svg`<rect width="64" height="64" fill=${colorOf(userId)}/><text x="32" y="42" text-anchor="middle" font-size="28" font-weight="600" fill="#fff">${name.slice(0, 1)}</text>`;

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check } from './controls.ts';
-import { channelOf, guildOf, isOnline, type Known } from './model.ts';
+import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { addFault, change, clearFault, perform } from './requests.ts';
 import { currentChannelId, ui } from './screen.ts';
 
@@ -58,7 +58,7 @@ const BREAKAGES: Breakage[] = [
 ];
 
 /** Draws the whole tab. */
-export function breakView(all: Known): TemplateResult {
+export function breakView(all: Model): TemplateResult {
   const { faults } = all.discord;
   return html`<h3>Bot</h3>
     <ul class="breakages">${botRows(all.world.bot.state === 'stopped')}</ul>
@@ -114,7 +114,7 @@ function botRows(isDown: boolean): TemplateResult[] {
   ];
 }
 
-function serviceView(all: Known): TemplateResult {
+function serviceView(all: Model): TemplateResult {
   const { repeat, delayMs, reorder, paused } = all.world.notification;
   const set = (faults: Extract<PageAction, { do: 'notification' }>['faults']): void =>
     void perform({ do: 'notification', faults });

@@ -7,7 +7,7 @@ import {
   PermissionFlagsBits,
 } from 'discord-api-types/v10';
 import type { GuildState } from '../../discord/control.ts';
-import { known, localeOf, permissionsOf } from './model.ts';
+import { localeOf, model, permissionsOf } from './model.ts';
 
 /** A slash command as people type it: one without subcommands, or one subcommand. */
 export interface Command {
@@ -41,7 +41,7 @@ export function messageCommandsFor(guild: GuildState, userId: string): { name: s
 
 /** Whether the bot has a command of this name for messages. */
 export const isMessageCommand = (name: string): boolean =>
-  (known?.discord.commands ?? []).some(({ commands }) =>
+  (model?.discord.commands ?? []).some(({ commands }) =>
     commands.some((command) => command.type === ApplicationCommandType.Message && command.name === name),
   );
 
@@ -50,7 +50,7 @@ function offered(guild: GuildState, userId: string, kind: ApplicationCommandType
   const { Administrator, UseApplicationCommands } = PermissionFlagsBits;
   const permissions = permissionsOf(guild, userId);
   const everything = guild.ownerId === userId || (permissions & Administrator) !== 0n;
-  return (known?.discord.commands ?? [])
+  return (model?.discord.commands ?? [])
     .filter(({ guildId }) => guildId === null || guildId === guild.id)
     .flatMap(({ commands }) => commands)
     .filter(({ type, default_member_permissions: needed }) => {

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Delivery, Journey, Post } from '../protocol.ts';
 import { act, button } from './controls.ts';
-import { channelOf, guildOf, isOnline, type Known } from './model.ts';
+import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { exactTime, later } from './time.ts';
 
 const SHOWN = 60;
@@ -21,7 +21,7 @@ interface Step {
 }
 
 /** Draws the tab, newest journey first. */
-export function eventsView(all: Known, now: number): TemplateResult {
+export function eventsView(all: Model, now: number): TemplateResult {
   const { world } = all;
   const journeys = [...all.journeys.values()];
   if (journeys.length === 0)

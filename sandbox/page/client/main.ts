@@ -6,7 +6,7 @@ import { icon } from './avatar.ts';
 import { composerView } from './composer.ts';
 import { formView, openForm } from './form.ts';
 import { entryView } from './message.ts';
-import { channelOf, connected, guildOf, hasFlag, known, timeline } from './model.ts';
+import { channelOf, connected, guildOf, hasFlag, model, timeline } from './model.ts';
 import { navigationView, restoreTheme } from './navigation.ts';
 import { currentChannelId, draw, drawAtOnce, listen, show, ui } from './screen.ts';
 import { scrollToPlace, watchScroll } from './scroll.ts';
@@ -19,7 +19,7 @@ import { worldView } from './world.ts';
 let shownChannel = '';
 
 function app(): TemplateResult {
-  if (!known)
+  if (!model)
     return html`<main class="starting" aria-busy="true"><p>${connected ? 'Loading…' : 'The sandbox is starting…'}</p></main>`;
   const channelId = currentChannelId();
   if (channelId !== shownChannel) {
@@ -110,7 +110,7 @@ function afterDraw(): void {
   const list = document.getElementById('messages');
   if (list) {
     watchScroll(list);
-    const revealed = known?.messages.get(ui.reveal);
+    const revealed = model?.messages.get(ui.reveal);
     // A message that still says "thinking…" will change its height.
     scrollToPlace(list, revealed !== undefined && hasFlag(revealed, MessageFlags.Loading));
   }

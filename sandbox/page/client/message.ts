@@ -12,7 +12,7 @@ import type { GuildState, InteractionState, MessageState } from '../../discord/c
 import { avatar } from './avatar.ts';
 import { isMessageCommand, messageCommandsFor } from './commands.ts';
 import { components } from './components.ts';
-import { coloredRole, hasFlag, known, memberOf, nameOf } from './model.ts';
+import { coloredRole, hasFlag, memberOf, model, nameOf } from './model.ts';
 import { applyCommand } from './requests.ts';
 import { draw, ui } from './screen.ts';
 import { inlineMarkdown, markdown } from './text.ts';
@@ -33,7 +33,7 @@ export function entryView(entry: Entry, before: Entry | undefined, guild: GuildS
   if (!isMessage(entry)) return html`${divider}${failure(entry, guild)}`;
   const grouped = !newDay && before !== undefined && continues(entry, before);
   const pending = [...ui.pending].filter((key) => key.startsWith(entry.id)).join();
-  const parts = [entry, grouped, newDay, ui.userId, known?.edition, pending, midnight()];
+  const parts = [entry, grouped, newDay, ui.userId, model?.edition, pending, midnight()];
   return html`${guard(parts, () => html`${divider}${messageView(entry, grouped, guild)}`)}`;
 }
 
@@ -114,7 +114,7 @@ function above(state: MessageState, guild: GuildState | undefined): TemplateResu
     const name = nameOf(by.user.id, guild);
     return html`<p class="above">${avatar(by.user.id, name, true)} <span>${name}</span> used <span class="mention">${isMessageCommand(by.name) ? '' : '/'}${by.name}</span></p>`;
   }
-  const source = message.message_reference?.message_id && known?.messages.get(message.message_reference.message_id);
+  const source = message.message_reference?.message_id && model?.messages.get(message.message_reference.message_id);
   if (!source) return nothing;
   const text = source.message.content || source.message.embeds[0]?.title || 'Click to see attachment';
   return html`<p class="above"><span>${nameOf(source.message.author.id, guild)}</span> <span class="quoted">${text.replaceAll(/[`*]/g, '')}</span></p>`;
@@ -144,7 +144,7 @@ const usedNames: Partial<Record<InteractionState['kind'], (name: string) => stri
 };
 
 function failure(entry: InteractionState, guild: GuildState | undefined): TemplateResult {
-  const bot = known?.discord.botId ?? '0';
+  const bot = model?.discord.botId ?? '0';
   const name = nameOf(entry.userId, guild);
   const used = usedNames[entry.kind]?.(entry.name) ?? 'a button';
   return html`<article class="message ephemeral" data-message=${entry.id} aria-label="The application did not respond">
@@ -207,7 +207,7 @@ function fieldRow(row: readonly APIEmbedField[], guild: GuildState | undefined):
 
 /** Returns the path of a file that the stand-in keeps, or null: no request may leave this machine. */
 function ownPath(url: string | undefined): string | null {
-  const root = known?.discord.url;
+  const root = model?.discord.url;
   return url && root && url.startsWith(`${root}/`) ? url.slice(root.length) : null;
 }
 

@@ -18,7 +18,7 @@ const JOURNEYS_KEPT = 300;
 const INTERACTIONS_KEPT = 200;
 
 /** Everything that the server sent. */
-export interface Known {
+export interface Model {
   discord: State;
   world: WorldState;
   /** By transaction hash, oldest first. */
@@ -30,7 +30,7 @@ export interface Known {
 }
 
 /** undefined until the server's first event. */
-export let known: Known | undefined;
+export let model: Model | undefined;
 /** False while the server does not respond. */
 export let connected = false;
 
@@ -40,31 +40,31 @@ export function setConnected(now: boolean): void {
 }
 
 /** Applies one event. */
-export function learn(news: PageEvent): void {
-  switch (news.type) {
+export function applyEvent(event: PageEvent): void {
+  switch (event.type) {
     case 'hello':
-      known = {
-        discord: news.discord,
-        world: news.world,
-        journeys: new Map(news.journeys.map((journey) => [journey.txHash, journey])),
-        messages: new Map(news.discord.messages.map((message) => [message.id, message])),
-        interactions: new Map(news.discord.interactions.map((interaction) => [interaction.id, interaction])),
-        edition: (known?.edition ?? 0) + 1,
+      model = {
+        discord: event.discord,
+        world: event.world,
+        journeys: new Map(event.journeys.map((journey) => [journey.txHash, journey])),
+        messages: new Map(event.discord.messages.map((message) => [message.id, message])),
+        interactions: new Map(event.discord.interactions.map((interaction) => [interaction.id, interaction])),
+        edition: (model?.edition ?? 0) + 1,
       };
       return;
     case 'world':
-      if (known) known.world = news.world;
+      if (model) model.world = event.world;
       return;
     case 'journeys':
-      if (known) for (const journey of news.journeys) known.journeys.set(journey.txHash, journey);
-      if (known) forgetOldest(known.journeys, JOURNEYS_KEPT);
+      if (model) for (const journey of event.journeys) model.journeys.set(journey.txHash, journey);
+      if (model) forgetOldest(model.journeys, JOURNEYS_KEPT);
       return;
     case 'discord':
-      if (known) learnDiscord(known, news.event);
+      if (model) applyDiscordEvent(model, event.event);
   }
 }
 
-function learnDiscord(all: Known, event: ControlEvent): void {
+function applyDiscordEvent(all: Model, event: ControlEvent): void {
   const { discord } = all;
   switch (event.type) {
     case 'message':
@@ -114,26 +114,26 @@ function forgetOldest(map: Map<string, unknown>, kept: number): void {
   }
 }
 
-function forgetOldMessages(all: Known, channelId: string): void {
+function forgetOldMessages(all: Model, channelId: string): void {
   const ids = [...all.messages.values()].filter((message) => message.channelId === channelId).map(({ id }) => id);
   for (const id of ids.slice(0, Math.max(0, ids.length - MESSAGES_KEPT))) all.messages.delete(id);
 }
 
 /** Whether the bot is running and connected. Before, its receiver may not be listening. */
-export const isOnline = ({ world, discord }: Known): boolean =>
+export const isOnline = ({ world, discord }: Model): boolean =>
   world.bot.state === 'running' && discord.sessions.some((session) => session.connected);
 
 /** A server that the page knows. */
-export const guildOf = (id: string): GuildState | undefined => known?.discord.guilds.find((guild) => guild.id === id);
+export const guildOf = (id: string): GuildState | undefined => model?.discord.guilds.find((guild) => guild.id === id);
 
 /** A person or bot that the page knows. */
-export const userOf = (id: string): UserState | undefined => known?.discord.users.find((user) => user.id === id);
+export const userOf = (id: string): UserState | undefined => model?.discord.users.find((user) => user.id === id);
 
 /** A channel or direct message that the page knows. */
 export function channelOf(id: string): ChannelState | undefined {
   const all = [
-    ...(known?.discord.guilds ?? []).flatMap((guild) => guild.channels),
-    ...(known?.discord.directMessages ?? []),
+    ...(model?.discord.guilds ?? []).flatMap((guild) => guild.channels),
+    ...(model?.discord.directMessages ?? []),
   ];
   return all.find((channel) => channel.id === id);
 }
@@ -197,10 +197,10 @@ export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
 
 /** Returns what a person sees in a channel, oldest first: messages, and commands that failed. */
 export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
-  const messages = [...(known?.messages.values() ?? [])].filter(
+  const messages = [...(model?.messages.values() ?? [])].filter(
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
   );
-  const failures = [...(known?.interactions.values() ?? [])].filter(
+  const failures = [...(model?.interactions.values() ?? [])].filter(
     (one) =>
       one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
   );
@@ -210,7 +210,7 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
 /** Returns the id of the newest message that everybody sees in a channel, or '0'. */
 export function newestIn(channelId: string): string {
   let newest = 0n;
-  for (const message of known?.messages.values() ?? [])
+  for (const message of model?.messages.values() ?? [])
     if (message.channelId === channelId && message.visibleTo === null && BigInt(message.id) > newest)
       newest = BigInt(message.id);
   return newest.toString();
@@ -219,9 +219,9 @@ export function newestIn(channelId: string): string {
 /** Returns the name of a wallet's or token's address, or null. */
 export function addressName(address: string): string | null {
   const same = (other: string): boolean => other.toLowerCase() === address.toLowerCase();
-  const wallet = Object.entries(known?.world.wallets ?? {}).find(([, one]) => same(one));
+  const wallet = Object.entries(model?.world.wallets ?? {}).find(([, one]) => same(one));
   if (wallet) return wallet[0];
-  const token = Object.entries(known?.world.tokens ?? {}).find(([, one]) => same(one.address));
+  const token = Object.entries(model?.world.tokens ?? {}).find(([, one]) => same(one.address));
   if (!token) return null;
   return token[0] === 'hostile' ? 'hostile token' : token[0] === 'fake' ? 'fake HUSD' : `${token[1].name} token`;
 }

@@ -3,14 +3,14 @@ import { ChannelType } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
 import { avatar, icon, initials } from './avatar.ts';
-import { channelsFor, guildOf, isThread, known, localeOf, memberOf, nameOf, newestIn, rankOf } from './model.ts';
+import { channelsFor, guildOf, isThread, localeOf, memberOf, model, nameOf, newestIn, rankOf } from './model.ts';
 import { currentChannelId, draw, drawAtOnce, notify, type Theme, ui } from './screen.ts';
 
 /** Draws the left side: the servers, the channels of one server, and the person at the bottom. */
 export function navigationView(): TemplateResult {
   const guild = guildOf(ui.guildId);
   return html`<nav class="navigation ${ui.drawer === 'channels' ? 'open' : ''}" aria-label="Servers and channels">
-    <ul class="rail" aria-label="Servers">${known?.discord.guilds.map(serverView)}</ul>
+    <ul class="rail" aria-label="Servers">${model?.discord.guilds.map(serverView)}</ul>
     <div class="channels">
       <h2>${guild?.name}</h2>
       <ul aria-label="Channels">${guild ? channelsFor(guild, ui.userId).map(channelView) : nothing}</ul>
@@ -23,35 +23,35 @@ const unread = (channelId: string): boolean => BigInt(newestIn(channelId)) > Big
 
 function serverView(guild: GuildState): TemplateResult {
   const selected = guild.id === ui.guildId;
-  const news = channelsFor(guild, ui.userId).some(({ id }) => unread(id));
+  const isUnread = channelsFor(guild, ui.userId).some(({ id }) => unread(id));
   const go = (): void => {
     ui.guildId = guild.id;
     if (!memberOf(guild, ui.userId)) ui.userId = guild.ownerId;
     draw();
   };
   const away = !guild.present ? ', the bot is not in it' : !guild.available ? ', unavailable' : '';
-  return html`<li class="${selected ? 'selected' : ''} ${news ? 'unread' : ''}">
+  return html`<li class="${selected ? 'selected' : ''} ${isUnread ? 'unread' : ''}">
     <button aria-current=${selected ? 'true' : nothing} @click=${go}>
       <span class="initials" aria-hidden="true">${initials(guild.name)}</span>
       <span class="server-name">${guild.name}</span>
-      <span class="hidden">${news ? ', unread messages' : ''}${away}</span>
+      <span class="hidden">${isUnread ? ', unread messages' : ''}${away}</span>
     </button>
   </li>`;
 }
 
 function channelView(channel: ChannelState): TemplateResult {
   const selected = channel.id === currentChannelId();
-  const news = !selected && unread(channel.id);
+  const isUnread = !selected && unread(channel.id);
   const go = (): void => {
     ui.channels.set(ui.guildId, channel.id);
     ui.drawer = 'none';
     draw();
   };
-  const classes = [selected ? 'selected' : '', news ? 'unread' : '', isThread(channel) ? 'thread' : ''].join(' ');
+  const classes = [selected ? 'selected' : '', isUnread ? 'unread' : '', isThread(channel) ? 'thread' : ''].join(' ');
   return html`<li class=${classes}>
     <button aria-current=${selected ? 'page' : nothing} @click=${go}>
       <span class="sign">${icon(signOf(channel))}</span>${channel.name}
-      ${news ? html`<span class="hidden">, unread</span>` : nothing}
+      ${isUnread ? html`<span class="hidden">, unread</span>` : nothing}
       ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">${icon('lock')}<span class="hidden">, the bot may not send here</span></span>`}
     </button>
   </li>`;
@@ -70,7 +70,7 @@ const languageOf = (userId: string): string => languages.of(new Intl.Locale(loca
 
 /** Draws the list of people to become. */
 function peopleView(guild: GuildState): TemplateResult {
-  const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
+  const people = guild.members.filter(({ userId }) => userId !== model?.discord.botId).map(({ userId }) => userId);
   const become = (userId: string) => (): void => {
     ui.userId = userId;
     const name = nameOf(userId, guild);

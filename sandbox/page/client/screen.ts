@@ -2,7 +2,7 @@
 import { render, type TemplateResult } from 'lit-html';
 import type { InteractionState } from '../../discord/control.ts';
 import type { PageEvent } from '../protocol.ts';
-import { channelsFor, guildOf, known, learn, localeOf, memberOf, newestIn, setConnected } from './model.ts';
+import { applyEvent, channelsFor, guildOf, localeOf, memberOf, model, newestIn, setConnected } from './model.ts';
 import { restoreParts, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
 
@@ -79,12 +79,12 @@ function drawNow(): void {
   if (!view) return;
   const channelId = currentChannelId();
   if (channelId && !document.hidden) ui.read.set(channelId, newestIn(channelId));
-  if (known) setTimeLocale(localeOf(ui.userId));
+  if (model) setTimeLocale(localeOf(ui.userId));
   render(view(), document.body);
   const due = afterwards;
   afterwards = [];
   for (const run of due) run();
-  if (known) saveSession();
+  if (model) saveSession();
 }
 
 /** Opens the event stream. The browser reopens it when it breaks. */
@@ -92,7 +92,7 @@ export function listen(): void {
   const source = new EventSource('/_sandbox/events');
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const event = JSON.parse(data) as PageEvent;
-    learn(event);
+    applyEvent(event);
     if (event.type === 'hello') chooseStart();
     draw();
   });
@@ -110,17 +110,17 @@ export function listen(): void {
 
 /** Chooses where to start, unless a reload kept it: as the owner of the first server, in its #alerts. */
 function chooseStart(): void {
-  if (!known) return;
-  const first = known.discord.guilds.find(({ id }) => id === ui.guildId) ?? known.discord.guilds[0];
+  if (!model) return;
+  const first = model.discord.guilds.find(({ id }) => id === ui.guildId) ?? model.discord.guilds[0];
   if (!first) return;
   if (!memberOf(first, ui.userId)) {
     ui.guildId = first.id;
     ui.userId = first.ownerId;
-    for (const guild of known.discord.guilds) {
+    for (const guild of model.discord.guilds) {
       const alerts = channelsFor(guild, ui.userId).find(({ name }) => name === 'alerts');
       if (alerts) ui.channels.set(guild.id, alerts.id);
     }
-    for (const guild of known.discord.guilds) for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
+    for (const guild of model.discord.guilds) for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
   }
   restoreParts();
 }

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check, labeled } from './controls.ts';
-import type { Known } from './model.ts';
+import type { Model } from './model.ts';
 import { perform } from './requests.ts';
 import { draw } from './screen.ts';
 import { keep } from './session.ts';
@@ -62,7 +62,7 @@ const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
 ];
 
 /** Draws the tab. */
-export function sendView({ world }: Known): TemplateResult {
+export function sendView({ world }: Model): TemplateResult {
   return html`${formView(world)}
     <h3>At a click</h3>
     <ul class="breakages">
@@ -75,7 +75,7 @@ export function sendView({ world }: Known): TemplateResult {
     ${check('Everyday transfers', world.traffic, (on) => void perform({ do: 'traffic', on }), 'Each kind once, 3 s apart; then one every 45 s.')}`;
 }
 
-function formView(world: Known['world']): TemplateResult {
+function formView(world: Model['world']): TemplateResult {
   const tokens = draft.kind === 'erc20' ? ['dollar', 'bell'] : draft.kind === 'erc721' ? ['keys', 'names'] : [];
   const set = (name: keyof typeof draft) => (event: Event) => {
     draft[name] = (event.target as HTMLInputElement).value;

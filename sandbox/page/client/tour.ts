@@ -4,7 +4,7 @@ import type { Journey } from '../protocol.ts';
 import { icon } from './avatar.ts';
 import { act, button } from './controls.ts';
 import { tally } from './events.ts';
-import { isOnline, type Known, known } from './model.ts';
+import { isOnline, type Model, model } from './model.ts';
 import { draw, type Tab } from './screen.ts';
 import { keep } from './session.ts';
 
@@ -34,9 +34,9 @@ keep(
 
 /** Draws the current step, or nothing once the tour was dismissed. `open` shows a tab of the panel. */
 export function tourView(open: (tab: Tab) => void): TemplateResult | typeof nothing {
-  if (!known || isDismissed) return nothing;
-  advance(known);
-  const { title, text, actions } = stepView(known, open);
+  if (!model || isDismissed) return nothing;
+  advance(model);
+  const { title, text, actions } = stepView(model, open);
   return html`<section class="tour" aria-label="Tour, step ${tour.step} of ${STEPS}">
     <p class="progress" aria-hidden="true">${[1, 2, 3, 4].map((step) => html`<i class=${step <= tour.step ? 'done' : ''}></i>`)}</p>
     <h2><span class="count">${tour.step}/${STEPS}</span> ${title}</h2>
@@ -54,13 +54,13 @@ export const isTouring = (): boolean => !isDismissed;
 
 /** Shows the tour again, from its first step. */
 export function restartTour(): void {
-  tour = { step: 1, after: newestOf(known), downSince: 0, starts: 0 };
+  tour = { step: 1, after: newestOf(model), downSince: 0, starts: 0 };
   isDismissed = false;
   localStorage.removeItem(DISMISSED_KEY);
   draw();
 }
 
-const newestOf = (all: Known | undefined): string => [...(all?.journeys.keys() ?? [])].at(-1) ?? '';
+const newestOf = (all: Model | undefined): string => [...(all?.journeys.keys() ?? [])].at(-1) ?? '';
 
 function dismiss(): void {
   isDismissed = true;
@@ -74,7 +74,7 @@ function next(): void {
 }
 
 /** Moves on when the person did what a step asks for, here or in the panel. */
-function advance(all: Known): void {
+function advance(all: Model): void {
   const { bot } = all.world;
   const isNewSandbox = all.journeys.size === 0 && tour.step === 2;
   if (isNewSandbox) tour = { step: 1, after: '', downSince: 0, starts: 0 };
@@ -92,7 +92,7 @@ interface StepView {
   actions: TemplateResult;
 }
 
-function stepView(all: Known, open: (tab: Tab) => void): StepView {
+function stepView(all: Model, open: (tab: Tab) => void): StepView {
   switch (tour.step) {
     case 1:
       return {
@@ -109,7 +109,7 @@ function stepView(all: Known, open: (tab: Tab) => void): StepView {
   }
 }
 
-function seeStep({ journeys }: Known, open: (tab: Tab) => void): StepView {
+function seeStep({ journeys }: Model, open: (tab: Tab) => void): StepView {
   const isPosted = [...journeys.values()].some(({ posted }) => posted.length > 0);
   return {
     title: 'See it arrive',
@@ -120,7 +120,7 @@ function seeStep({ journeys }: Known, open: (tab: Tab) => void): StepView {
   };
 }
 
-function crashStep({ world, journeys }: Known): StepView {
+function crashStep({ world, journeys }: Model): StepView {
   const isDown = world.bot.state === 'stopped';
   const sent = sinceCrash(journeys.values()).length;
   const text = !isDown
@@ -147,7 +147,7 @@ function crashStep({ world, journeys }: Known): StepView {
   };
 }
 
-function nothingLostStep(all: Known, open: (tab: Tab) => void): StepView {
+function nothingLostStep(all: Model, open: (tab: Tab) => void): StepView {
   const sent = sinceCrash(all.journeys.values());
   const { undelivered, posted } = tally(sent);
   const isComplete = sent.length > 0 && sent.every(isPostedOnce);

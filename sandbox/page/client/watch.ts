@@ -1,7 +1,7 @@
 /** The tab "Watch": the addresses in the webhook of the notification service. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { act, button, labeled } from './controls.ts';
-import { addressName, type Known } from './model.ts';
+import { addressName, type Model } from './model.ts';
 import { perform } from './requests.ts';
 import { attempt, notify } from './screen.ts';
 
@@ -9,7 +9,7 @@ import { attempt, notify } from './screen.ts';
 let candidate = '';
 
 /** Draws the tab. */
-export function watchView({ world }: Known): TemplateResult {
+export function watchView({ world }: Model): TemplateResult {
   const all = [...Object.values(world.wallets), ...Object.values(world.tokens).map(({ address }) => address)];
   const others = all.filter((address) => !world.watched.includes(address));
   const onAdd = (event: SubmitEvent): void => {

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { icon } from './avatar.ts';
 import { breakView } from './break.ts';
 import { eventsView } from './events.ts';
-import { isOnline, type Known, known } from './model.ts';
+import { isOnline, type Model, model } from './model.ts';
 import { drawAtOnce, type Tab, ui } from './screen.ts';
 import { sendView } from './send.ts';
 import { isTouring, restartTour } from './tour.ts';
@@ -18,21 +18,21 @@ export function worldView(now: number, close: () => void): TemplateResult {
     if (ui.drawer === 'world') close();
   };
   const isClosed = ui.drawer !== 'world' && !ui.worldOpen;
-  if (!known) return html``;
+  if (!model) return html``;
   return html`<aside class="world ${ui.drawer === 'world' ? 'open' : ''} ${isClosed ? 'closed' : ''}" aria-label="World">
     <header>
       <h2>World</h2>
       ${isTouring() ? nothing : html`<button class="link" @click=${startTour}>Tour</button>`}
       ${ui.drawer === 'world' ? html`<button class="icon" aria-label="Close" @click=${close}>${icon('close')}</button>` : nothing}
     </header>
-    ${statusView(known)}
+    ${statusView(model)}
     <div role="tablist" aria-label="World" @keydown=${onTabKey}>
       ${(Object.keys(TABS) as Tab[]).map(
         (tab) => html`<button role="tab" id="tab-${tab}" aria-selected=${ui.tab === tab} aria-controls="world-panel"
           tabindex=${ui.tab === tab ? 0 : -1} @click=${() => openTab(tab)}>${TABS[tab]}</button>`,
       )}
     </div>
-    <div role="tabpanel" id="world-panel" aria-labelledby="tab-${ui.tab}" tabindex="0">${panel(known, now)}</div>
+    <div role="tabpanel" id="world-panel" aria-labelledby="tab-${ui.tab}" tabindex="0">${panel(model, now)}</div>
   </aside>`;
 }
 
@@ -49,7 +49,7 @@ function onTabKey(event: KeyboardEvent): void {
   openTab(names[(names.indexOf(ui.tab) + step) % names.length]!);
 }
 
-function panel(all: Known, now: number): TemplateResult {
+function panel(all: Model, now: number): TemplateResult {
   switch (ui.tab) {
     case 'events':
       return eventsView(all, now);
@@ -62,7 +62,7 @@ function panel(all: Known, now: number): TemplateResult {
   }
 }
 
-function statusView(all: Known): TemplateResult {
+function statusView(all: Model): TemplateResult {
   const { world, discord } = all;
   const { state, pid, note } = world.bot;
   const bot =
