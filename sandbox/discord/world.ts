@@ -1,6 +1,6 @@
 /** Users, servers, roles, channels, members: plain data, without notifications. */
 import { ChannelType } from 'discord.js';
-import type { ChannelState, UserState } from './control.ts';
+import type { ChannelState, GuildState, MemberState, RoleState, UserState } from './control.ts';
 
 /** A person or bot. */
 export interface User extends UserState {
@@ -8,24 +8,16 @@ export interface User extends UserState {
 }
 
 /** A role in a server. */
-export interface Role {
-  id: string;
+export interface Role extends Omit<RoleState, 'permissions'> {
   guildId: string;
-  name: string;
-  color: number;
-  position: number;
   permissions: bigint;
-  mentionable: boolean;
   /** Belongs to the bot and cannot be deleted or assigned. */
   managed: boolean;
 }
 
 /** A person's membership in a server. */
-export interface Member {
-  userId: string;
+export interface Member extends Omit<MemberState, 'permissions'> {
   guildId: string;
-  nick: string | null;
-  roleIds: string[];
   joinedAt: number;
 }
 
@@ -39,14 +31,7 @@ export interface Channel extends Omit<ChannelState, 'botMaySend' | 'visibleTo'> 
 }
 
 /** A server. */
-export interface Guild {
-  id: string;
-  name: string;
-  locale: string;
-  ownerId: string;
-  /** Whether the bot is in it. */
-  present: boolean;
-  available: boolean;
+export interface Guild extends Omit<GuildState, 'roles' | 'channels' | 'members'> {
   roles: Map<string, Role>;
   members: Map<string, Member>;
 }
