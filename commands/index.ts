@@ -1,10 +1,10 @@
-import type { AnyCommand, InteractionContext } from '../src/discord/command.ts';
+import type { AnyCommand } from '../src/discord/command.ts';
 import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
 import { label } from './label.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
-import type { CommandServices } from './shared/services.ts';
+import type { CommandContext } from './shared/services.ts';
 import { status } from './status.ts';
 import { subscription } from './subscription.ts';
 import { token } from './token.ts';
@@ -12,7 +12,7 @@ import { watchMessage } from './watch.ts';
 import { webhook } from './webhook.ts';
 import { why } from './why.ts';
 
-const served: readonly AnyCommand<CommandServices & InteractionContext>[] = [
+const served: readonly AnyCommand<CommandContext>[] = [
   activity,
   label,
   provider,
@@ -26,4 +26,4 @@ const served: readonly AnyCommand<CommandServices & InteractionContext>[] = [
 ];
 
 /** Every command that is registered and served. */
-export const commands: readonly AnyCommand<CommandServices & InteractionContext>[] = [helpFor(served), ...served];
+export const commands: readonly AnyCommand<CommandContext>[] = [helpFor(served), ...served];

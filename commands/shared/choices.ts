@@ -5,9 +5,9 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { shortAddress } from './reply.ts';
 
 /** The choices whose name or value contains the typed text. */
-export function fitting({ options }: Pick<AutocompleteUse, 'options'>, choices: readonly Choice[]): Choice[] {
-  const typed = options.getFocused().trim().toLowerCase();
-  return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(typed)));
+export function choicesWith(typed: string, choices: readonly Choice[]): Choice[] {
+  const wanted = typed.trim().toLowerCase();
+  return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(wanted)));
 }
 
 /** An address as a choice: its name and the shortened address, or the full address if it has no name. */
@@ -15,3 +15,7 @@ export function addressChoice(address: AddressText, name: string | null): Choice
   const value = checksumAddress(address);
   return { name: name === null ? value : `${isolate(name)} · ${shortAddress(address)}`, value };
 }
+
+/** The choices whose name or value contains the typed text. */
+export const fitting = ({ options }: Pick<AutocompleteUse, 'options'>, choices: readonly Choice[]): Choice[] =>
+  choicesWith(options.getFocused(), choices);

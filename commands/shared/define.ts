@@ -1,4 +1,5 @@
 import { ApplicationIntegrationType, InteractionContextType, SlashCommandBuilder } from 'discord.js';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 
 /**
  * A command for guilds that have the bot. No default permission is set: Discord would hide the command from the manager
@@ -17,4 +18,16 @@ export function defineAnywhere(name: string, description: string): SlashCommandB
   return define(name, description)
     .setContexts(InteractionContextType.Guild, InteractionContextType.BotDM, InteractionContextType.PrivateChannel)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall);
+}
+
+type Execute<Context> = (interaction: CommandUse, context: Context) => Promise<Reply>;
+
+/** A command's `execute`, which runs the handler of the chosen subcommand. */
+export function bySubcommand<Context>(handlers: Record<string, Execute<Context>>): Execute<Context> {
+  return async (interaction, context) => {
+    const name = interaction.options.getSubcommand();
+    const handler = handlers[name];
+    if (!handler) throw new Error(`no subcommand ${name}`);
+    return handler(interaction, context);
+  };
 }

@@ -1,11 +1,12 @@
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { listInCode } from './reply.ts';
 
 /** An upstream interface, as the texts name it. */
 type Service = 'explorer' | 'directory' | 'notification';
 
-/** The roots of the services. */
+/** The variable of each service's root. */
 const VARIABLES = { explorer: 'EXPLORER_API_URL', directory: 'DISCOVERY_URL', notification: 'NOTIFICATION_URL' };
 /** Failures that a wrong root may cause: a redirect, "not found", a page, or no response. */
 const PERHAPS_ROOT: readonly UpstreamFailure['status'][] = ['rejected', 'unreachable', 'broken', 'unreadable'];
@@ -24,12 +25,10 @@ export function rootHint(t: Translate, { status }: UpstreamFailure, service: Ser
   return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: VARIABLES[service] })}` : '';
 }
 
-/** The status code for the text. */
+/** The HTTP status for the text; empty: there is none. */
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
 /** The error that an interface is off, with the environment variables that turn it on. */
 export function notConfigured(t: Translate, service: Service, ...variables: string[]): UserError {
-  return new UserError(
-    t(`failure.${service}.off`, { variables: variables.map((name) => `\`${name}\``).join(t('reply.comma')) }),
-  );
+  return new UserError(t(`failure.${service}.off`, { variables: listInCode(variables, t) }));
 }

@@ -10,52 +10,57 @@ export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 /** Most simultaneous requests about channels that the gateway did not report. */
 const MOST_REQUESTS = 10;
 
-/**
- * Limits the refused requests of people's commands, per guild and period, however often people ask: Discord counts each
- * refusal, and bans the bot everywhere for too many.
- */
+/** Most requests of one guild's commands that Discord may refuse in a period: it bans bots for too many refusals. */
 const MOST_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 
-/**
- * Discord's responses about a guild's channels. `hidden` channels, and private threads that the bot is `inside`: until
- * when that is valid; `requests` in flight; `others`: how many requests of other kinds are; `refusedAt`: the latest refusals.
- */
+/** What Discord's responses showed about a guild's channels. */
 interface ChannelResponses {
-  /** IDs are never reused: deleted channels stay deleted. */
+  /** Deleted channels. IDs are never reused, so they stay deleted. */
   gone: Set<string>;
+  /** Channels that the bot cannot see, and until when that is remembered. */
   hidden: Map<string, number>;
+  /** Private threads that the bot is in, and until when that is remembered. */
   inside: Map<string, number>;
+  /** Requests about channels that are in flight. */
   requests: Map<string, Promise<void>>;
+  /** How many other requests that Discord may refuse are in flight. */
   others: number;
+  /** When Discord refused a request lately. */
   refusedAt: number[];
 }
 
-/** Requests for commands that Discord may refuse: each guild has only so many. */
+/** Requests of commands that Discord may refuse. The refusals of each guild are limited. */
 export interface GuildChannels {
   /**
-   * The gateway reports all channels except closed threads, and the library does not report that the bot was removed from
-   * a private thread. For those this asks Discord, ten at a time.
+   * Finds channels. Asks Discord, ten at a time, about those that the gateway does not report (closed threads), and
+   * about private threads, because the library does not report that the bot was removed from one.
    */
   find(guild: Guild, ids: readonly string[]): Promise<Map<string, FoundChannel>>;
-  /** Makes a request that Discord may refuse, unless it refused too many of this guild; `otherwise`: what then follows. */
+  /** Makes a request that Discord may refuse. If it refused too many of this guild, calls `otherwise` instead. */
   request<Result>(guild: Guild, make: () => Promise<Result>, otherwise: () => Result): Promise<Result>;
 }
 
-/** Creates the requests about guilds' channels, and what is remembered of their responses. */
+/** Creates the requests, with a memory of each guild's responses. */
 export function createGuildChannels(now: () => number): GuildChannels {
   const byGuild = new WeakMap<Guild, ChannelResponses>();
 
   function responsesOf(guild: Guild): ChannelResponses {
     const present = byGuild.get(guild);
     if (present) return present;
-    const channels = { gone: new Set<string>(), hidden: new Map(), inside: new Map(), requests: new Map() };
-    const none: ChannelResponses = { ...channels, others: 0, refusedAt: [] };
-    byGuild.set(guild, none);
-    return none;
+    const responses: ChannelResponses = {
+      gone: new Set(),
+      hidden: new Map(),
+      inside: new Map(),
+      requests: new Map(),
+      others: 0,
+      refusedAt: [],
+    };
+    byGuild.set(guild, responses);
+    return responses;
   }
 
-  /** How many requests of people in this guild Discord may still refuse now. */
+  /** How many of this guild's requests Discord may still refuse now. */
   function refusalsLeft(guild: Guild, at: number): number {
     const responses = responsesOf(guild);
     responses.refusedAt = responses.refusedAt.filter((refusedAt) => refusedAt > at - REFUSED_MS);
@@ -118,7 +123,7 @@ export function readFailure(error: unknown): 'gone' | 'hidden' | null {
   return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
 }
 
-/** Throws a {@link UserError}: Discord refused too many requests of the guild. */
+/** Throws the {@link UserError} for a guild whose requests Discord refused too often. */
 export function tooManyRefusals({ t, now }: ContextWith<'now'>): never {
   throw new UserError(t('failure.refused', { due: ago(now() + REFUSED_MS) }));
 }

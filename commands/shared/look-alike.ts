@@ -1,16 +1,19 @@
 import { differenceOf } from '../../src/discord/look-alike.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { endsOf } from '../../src/domain/guard.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { titleName } from './naming.ts';
+import { addressInCode } from './reply.ts';
 import type { ContextWith } from './services.ts';
 import { visibleTo } from './subscriptions.ts';
 import type { Asker } from './visibility.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels'>;
+
+/** Most look-alikes that a reply warns of. */
+const WARNED_MOST = 3;
 
 /** An address that the guild labeled or watches. */
-interface RoutingState {
+interface KnownAddress {
   address: AddressText;
   label: string | null;
 }
@@ -19,12 +22,12 @@ interface RoutingState {
 async function knownByEnds(
   interaction: Asker & { guildId: string },
   context: Needs,
-): Promise<Map<string, RoutingState[]>> {
+): Promise<Map<string, KnownAddress[]>> {
   const [labels, watched] = await Promise.all([
     context.labels.list(interaction.guildId),
     visibleTo(interaction, context),
   ]);
-  const known: RoutingState[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
+  const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
   return Map.groupBy(known, ({ address }) => endsOf(address));
 }
 
@@ -50,7 +53,7 @@ export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },
   context: Needs,
-): Promise<Map<AddressText, RoutingState>> {
+): Promise<Map<AddressText, KnownAddress>> {
   const byEnds = await knownByEnds(interaction, context);
   return new Map(
     addresses.flatMap((address) => {
@@ -61,14 +64,13 @@ export async function lookAlikes(
 }
 
 /** Warns of look-alikes: people may copy one from a wallet's history, and labeled addresses are trusted. */
-export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { t }: Needs): string[] {
-  const shown = 3;
-  return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
-    const full = `\`${checksumAddress(like)}\``;
+export function lookAlikeLines(found: ReadonlyMap<AddressText, KnownAddress>, { t }: ContextWith): string[] {
+  return [...found].slice(0, WARNED_MOST).flatMap(([address, { address: like, label }]) => {
+    const full = addressInCode(like);
     return [
       t('address.alike', { known: titleName(label, full) }),
       // No links: they must not invite a click.
-      `-# \`${checksumAddress(address)}\``,
+      `-# ${addressInCode(address)}`,
       `-# ${full}`,
       `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
     ];

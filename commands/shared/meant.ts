@@ -1,7 +1,7 @@
 import { editDistance } from '../../src/domain/edit-distance.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { echoing, quoted } from './reply.ts';
+import { echoing, listInCode, quoted } from './reply.ts';
 
 /** Typing errors that still leave a word recognizable. */
 const MOST_ERRORS = 2;
@@ -14,6 +14,12 @@ const KNOWN_MOST = 2_000;
 /** A refusal that shows what was typed and, of what is known, the nearest text that was probably meant. */
 export function refusing(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
   return echoing(new UserError(withMeant(reason, typed, known, t)), typed, t);
+}
+
+/** The error for a text that is none of an option's choices; `option`: its name as the person sees it. */
+export function notAmong(option: string, typed: string, choices: readonly string[], t: Translate): UserError {
+  const reason = t('subscription.filter.choice', { option, choices: listInCode(choices, t) });
+  return new UserError(withMeant(reason, typed, choices, t));
 }
 
 /** A reason, followed by the known text that was probably meant, if there is one. */

@@ -1,12 +1,21 @@
+import type { AddressText } from '../../src/domain/address.ts';
 import { type LabelRefusal, MOST_LABELS } from '../../src/domain/guild.ts';
 import { asName, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress } from './reply.ts';
-import type { ContextWith } from './services.ts';
+import type { CommandServices, ContextWith } from './services.ts';
 
 /** Characters of a name. */
 export const NAME_LONGEST = 60;
+
+/** The guild's names for addresses. */
+export async function namesByAddress(
+  guildId: string,
+  { labels }: Pick<CommandServices, 'labels'>,
+): Promise<Map<AddressText, string>> {
+  return new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
+}
 
 /** A name of the server's name book for titles and bold lines, as alerts show it. */
 export const titleName = (name: string | null | undefined, fallback = ''): string =>
@@ -29,7 +38,7 @@ export function readName(text: string, t: Translate): string {
   return name;
 }
 
-/** Why an address did not get its name, to be thrown. */
+/** The error for a name that an address did not get. */
 export function notNamed(refusal: LabelRefusal, { settings, t }: ContextWith<'settings'>): UserError {
   if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MOST_LABELS }));
   const { name, address } = refusal;

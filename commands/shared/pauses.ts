@@ -10,7 +10,7 @@ const PAUSE = {
   burst: 'status.pauseBurst',
 } as const;
 
-/** Why due alerts are not sent now: in all channels, or in each channel. */
+/** Why due alerts are not sent now, one line each. What holds up all channels hides what holds up single ones. */
 export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
   const all = pauses.filter(({ channelId }) => channelId === null);
   return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {

@@ -1,12 +1,4 @@
-import {
-  type APIActionRowComponent,
-  type APIButtonComponent,
-  type APIEmbed,
-  ButtonStyle,
-  ComponentType,
-  TimestampStyles,
-  time,
-} from 'discord.js';
+import { type APIEmbed, TimestampStyles, time } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
@@ -21,6 +13,9 @@ export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 
 /** Discord's limit of an embed's title. */
 export const TITLE_MAX = 256;
 
+/** Most characters of an embed's description (Discord allows 4,096) without the end that counts the omitted lines. */
+export const DESCRIPTION_MOST = 3_900;
+
 /** Most characters of typed text that a refusal shows. */
 const ECHO_MOST = 100;
 
@@ -32,13 +27,11 @@ export function note(
   tone: keyof typeof COLORS,
   title: string,
   lines: readonly (string | null)[],
-  rest: Pick<Reply, 'components'> & Pick<APIEmbed, 'fields' | 'footer' | 'url'> = {},
+  rest: Pick<Reply, 'components'> & Pick<APIEmbed, 'fields' | 'footer' | 'image'> = {},
 ): Reply {
   const { components = [], ...embed } = rest;
-  const description = asManyAsFit(
-    lines.filter((line) => line !== null),
-    3_900,
-  );
+  const present = lines.filter((line) => line !== null);
+  const description = asManyAsFit(present, DESCRIPTION_MOST);
   const shown = { color: COLORS[tone], title: cutTo(title, TITLE_MAX), ...(description && { description }) };
   return { embeds: [{ ...shown, ...embed }], components };
 }
@@ -61,29 +54,6 @@ export function firstOf<T>(t: Translate, all: readonly T[], most: number, show: 
   return [...all.slice(0, most).map(show), ...more];
 }
 
-/** A row of at most five buttons. */
-export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
-  return { type: ComponentType.ActionRow, components: buttons };
-}
-
-/** The style of a button that the bot handles. */
-export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
-
-/** A button that the named command's `buttons` handle; it still works after a restart. */
-export function press(
-  label: string,
-  customId: string,
-  style: PressStyle = ButtonStyle.Secondary,
-  disabled = false,
-): APIButtonComponent {
-  return { type: ComponentType.Button, style, label, custom_id: customId, disabled };
-}
-
-/** A button that opens a page. */
-export function linkButton(label: string, url: string): APIButtonComponent {
-  return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
-}
-
 /** One page of a list that is not empty: the requested one, counted from 0, or the nearest existing one. */
 export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
   const pages = Math.ceil(all.length / perPage);
@@ -91,14 +61,12 @@ export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
   return { page, pages, shown: all.slice(page * perPage, (page + 1) * perPage) };
 }
 
-/** Buttons to turn pages (counted from 0); none if there is only one page. `idOf` returns the custom ID for a page. */
-export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
-  if (pages < 2 || idOf(page + 1).length > 100) return [];
-  return [
-    press(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
-    press(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
-  ];
-}
+/** Values that people can type, in inline code. */
+export const listInCode = (values: readonly string[], t: Translate): string =>
+  values.map((value) => `\`${value}\``).join(t('reply.comma'));
+
+/** A full checksum address in inline code. */
+export const addressInCode = (address: AddressText): string => `\`${checksumAddress(address)}\``;
 
 /** A full checksum address, as a link where there is an explorer. */
 export function fullAddress(
@@ -106,7 +74,7 @@ export function fullAddress(
   settings: ExplorerRoot,
   page: 'address' | 'token' = 'address',
 ): string {
-  const text = `\`${checksumAddress(address)}\``;
+  const text = addressInCode(address);
   const url = addressPage(settings, address, page);
   return url ? `[${text}](${url})` : text;
 }
@@ -128,7 +96,7 @@ export function moment(milliseconds: number): string {
 }
 
 /** A third party's name in inline code, the only form in which it is shown; `fallback` replaces a missing one. */
-export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
+export function thirdPartyName(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));
 }
 
@@ -144,7 +112,7 @@ export function echoing({ message }: UserError, typed: string, t: Translate): Us
   return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
 }
 
-/** Third-party prose in inline code: each word made harmless, links removed, at most `most` characters. */
+/** Third-party prose in inline code: each word made harmless, 🔗 for links, at most `most` characters. */
 export function prose(text: string, most: number): string {
   const words: string[] = [];
   let length = 0;
@@ -161,3 +129,5 @@ export function prose(text: string, most: number): string {
   const shown = words.join(' ').replaceAll('`', 'ˋ');
   return shown ? `\`${shown}\`` : inCode(null, '');
 }
+export { linkButton, type PressStyle, pager, press, row } from './components.ts';
+export { thirdPartyName as nameOf };

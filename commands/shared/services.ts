@@ -109,6 +109,9 @@ export interface CommandServices extends StoreGroups {
   probeReceiver(): Promise<Reachability>;
 }
 
-/** A command's context: the interaction's, and only those services that it names. */
+/** What a command gets: the interaction's context and every service. */
+export type CommandContext = InteractionContext & CommandServices;
+
+/** The part of it that one piece of a command needs: the interaction's context, and only the services that it names. */
 export type ContextWith<Names extends keyof CommandServices = never> = InteractionContext &
   Pick<CommandServices, Names>;

@@ -1,9 +1,11 @@
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { titleName } from './naming.ts';
+import { shortAddress } from './reply.ts';
 import type { ContextWith } from './services.ts';
 import { type Asker, hiddenFrom } from './visibility.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'now'>;
+type Needs = ContextWith<'guildChannels' | 'subscriptions'>;
 
 /** The guild's subscriptions: those in channels that the person is known to see, and the others. */
 export async function seenBy(
@@ -25,6 +27,11 @@ export function unseenLine({ length: count }: readonly Subscription[], t: Transl
 }
 
 /** The guild's subscriptions in channels that this person is known to see. */
-export async function visibleTo(...args: Parameters<typeof seenBy>): Promise<Subscription[]> {
-  return (await seenBy(...args)).visible;
+export async function visibleTo(interaction: Asker & { guildId: string }, context: Needs): Promise<Subscription[]> {
+  return (await seenBy(interaction, context)).visible;
+}
+
+/** A subscription's short name: its label, or its shortened address. */
+export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
+  return titleName(label, `\`${shortAddress(address)}\``);
 }

@@ -15,7 +15,7 @@ import { readFailure } from './guild-channels.ts';
 import type { ContextWith } from './services.ts';
 import { hasRoles } from './visibility.ts';
 
-/** A channel for alerts. */
+/** The types of channels that alerts can go to. */
 export const TARGET_TYPES = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,
@@ -24,8 +24,10 @@ export const TARGET_TYPES = [
   ChannelType.AnnouncementThread,
 ] as const;
 
-/** Where a subscription's alerts can go: in a forum to a post of its own. */
-export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
+/** An interaction that names a channel. */
+type Use = CommandUse | ButtonUse | MenuUse | MessageUse;
+/** A channel that an option names; null: none does. */
+export type PickedChannel = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
 
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
@@ -34,9 +36,9 @@ const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.Guild
  * Discord about channels that the gateway does not report, such as private threads without the bot.
  */
 export async function checkTarget(
-  interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
+  interaction: Use,
   channelId: string,
-  picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
+  picked: PickedChannel,
   { t, guildChannels }: ContextWith<'guildChannels'>,
   isForum = false,
 ): Promise<void> {
@@ -52,9 +54,9 @@ export async function checkTarget(
 
 /** The same from what is known, without asking Discord; unknown facts do not count against a channel. */
 export function checkKnown(
-  interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
+  interaction: Use,
   channelId: string,
-  picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
+  picked: PickedChannel,
   t: Translate,
   isForum = false,
 ): void {
@@ -85,7 +87,7 @@ export function checkKnown(
 /**
  * Refuses a channel that the person is not known to see, with the fault that {@link checkKnown} finds if there is one.
  */
-export function refuseUnseen(...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>): never {
+export function refuseUnseen(interaction: Use, channelId: string, picked: PickedChannel, t: Translate): never {
   checkKnown(interaction, channelId, picked, t);
   throw new UserError(t('channel.unsure', { channel: `<#${channelId}>` }));
 }
@@ -131,3 +133,6 @@ export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undef
   if (!channel?.isThread() || !channel.locked) return false;
   return ownPermissions(guild, channel)?.has(PermissionFlagsBits.ManageThreads) === false;
 }
+
+/** Where a subscription's alerts can go: in a forum to a post of its own. */
+export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;

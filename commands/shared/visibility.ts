@@ -1,5 +1,6 @@
 import { ChannelType, type Guild, GuildMember, PermissionFlagsBits, type PermissionsBitField } from 'discord.js';
 import type { FoundChannel } from './guild-channels.ts';
+import { hasManageServer } from './rights.ts';
 import type { ContextWith } from './services.ts';
 
 /** Whether the guild's roles have arrived, which every permission depends on. */
@@ -22,7 +23,7 @@ export async function hiddenFrom(
   channelIds: Iterable<string>,
   { manages, guildChannels }: Pick<ContextWith<'guildChannels'>, 'manages' | 'guildChannels'>,
 ): Promise<ReadonlySet<string>> {
-  if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
+  if (hasManageServer(asker)) return new Set();
   const { guild, channelId: here } = asker;
   const ids = [...new Set(channelIds)];
   // A guild that has the commands but not the bot: Discord reports nothing about its channels.

@@ -1,0 +1,78 @@
+import {
+  type APIActionRowComponent,
+  type APIButtonComponent,
+  type APIModalInteractionResponseCallbackData,
+  type APISelectMenuOption,
+  type APIStringSelectComponent,
+  type APITextInputComponent,
+  ButtonStyle,
+  ComponentType,
+  TextInputStyle,
+} from 'discord.js';
+import type { Translate } from '../../src/languages/index.ts';
+
+/** Discord's limit of the options of a menu. */
+export const MENU_MOST = 25;
+
+/** The style of a button that the bot handles. */
+export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
+
+/** A button that the named command's `buttons` handle; it still works after a restart. */
+export function press(
+  label: string,
+  customId: string,
+  style: PressStyle = ButtonStyle.Secondary,
+  disabled = false,
+): APIButtonComponent {
+  return { type: ComponentType.Button, style, label, custom_id: customId, disabled };
+}
+
+/** A button that opens a page. */
+export function linkButton(label: string, url: string): APIButtonComponent {
+  return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
+}
+
+/** A row of at most five buttons. */
+export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
+  return { type: ComponentType.ActionRow, components: buttons };
+}
+
+/** One row for each list of buttons that is not empty. */
+export function rows(...lists: APIButtonComponent[][]): APIActionRowComponent<APIButtonComponent>[] {
+  return lists.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
+}
+
+/** A row with a menu that the named command's `menus` handle. */
+export function menuRow(
+  customId: string,
+  placeholder: string,
+  options: APISelectMenuOption[],
+  limits: Pick<APIStringSelectComponent, 'min_values' | 'max_values'> = {},
+): APIActionRowComponent<APIStringSelectComponent> {
+  const menu = { type: ComponentType.StringSelect as const, custom_id: customId, placeholder, options, ...limits };
+  return { type: ComponentType.ActionRow, components: [menu] };
+}
+
+/** Buttons to turn pages (counted from 0); none if there is only one page. `idOf` returns the custom ID for a page. */
+export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
+  if (pages < 2 || idOf(page + 1).length > 100) return [];
+  return [
+    press(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
+    press(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
+  ];
+}
+
+/** A one-line text field of a form, required unless `input` says otherwise. */
+export function textField(
+  customId: string,
+  label: string,
+  description: string,
+  input: Pick<APITextInputComponent, 'max_length' | 'required' | 'value'>,
+): APIModalInteractionResponseCallbackData['components'][number] {
+  return {
+    type: ComponentType.Label,
+    label,
+    description,
+    component: { type: ComponentType.TextInput, custom_id: customId, style: TextInputStyle.Short, ...input },
+  };
+}

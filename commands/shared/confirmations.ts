@@ -1,0 +1,48 @@
+import { MINUTE } from '../../src/domain/clock.ts';
+import type { Action, Questions } from '../../src/domain/confirmation.ts';
+import { UserError } from '../../src/errors.ts';
+import type { ContextWith } from './services.ts';
+
+/** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
+export const OPEN_MS = 15 * MINUTE;
+/** Most open questions of one kind per guild: each may contain megabytes. */
+const MOST_OPEN = 10;
+
+/** The text for a question that is too old or was already answered. */
+const LATE = {
+  'webhook.remove': 'webhook.remove.late',
+  'webhook.forget': 'webhook.remove.late',
+  'webhook.restore': 'webhook.remove.late',
+  'subscription.import': 'subscription.import.late',
+  'subscription.panel': 'subscription.panel.late',
+} as const satisfies Record<Action, string>;
+
+/** The person who is asked, and the guild. */
+type Asked = { guildId: string; user: { id: string } };
+
+/** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
+export function ask<Kind extends Action>(
+  { guildId, user }: Asked,
+  { confirmations, now }: ContextWith<'confirmations' | 'now'>,
+  action: Kind,
+  detail: Questions[Kind],
+): Promise<number> {
+  return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MOST_OPEN);
+}
+
+/**
+ * Removes a question that the same person was asked, and returns what it is about; throws a {@link UserError} if it is
+ * gone or too old.
+ */
+export async function takeConfirmation<Kind extends Action>(
+  { guildId, user }: Asked,
+  { confirmations, now, t }: ContextWith<'confirmations' | 'now'>,
+  action: Kind,
+  question: string | undefined,
+): Promise<Questions[Kind]> {
+  const id = Number(question);
+  const press = { guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS };
+  const detail = Number.isSafeInteger(id) ? await confirmations.take(press) : null;
+  if (detail === null) throw new UserError(t(LATE[action as Action]));
+  return detail;
+}
