@@ -1,21 +1,18 @@
 import type { AutocompleteUse, Button, ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import type { AddressText } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
-import { parseAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import { type ActivityRequest, readActivity, readActivityFile } from './activity/read.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
-import { addressChoice, fitting } from './shared/choices.ts';
+import { addressChoice, choicesWith } from './shared/choices.ts';
 import { define } from './shared/define.ts';
-import { refusing } from './shared/meant.ts';
-import { titleName } from './shared/naming.ts';
-import { echoing, fullAddress, shortAddress } from './shared/reply.ts';
+import { namesByAddress, titleName } from './shared/naming.ts';
+import { readAddressOrName } from './shared/read-address.ts';
+import { fullAddress, shortAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { visibleTo } from './shared/subscriptions.ts';
+import { catalogedAmong } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
-import { catalogedAmong } from './subscription/tokens.ts';
-
-/** `/activity`: how a watched address moved over time, as a chart and a CSV file. */
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -49,7 +46,7 @@ const csvButton: Button<Needs> = {
   response: 'reply',
   async press(interaction, [period, address], context) {
     const { t } = context;
-    const query = await ask(interaction, context, address ?? '', periodOf(period));
+    const query = await queryFor(interaction, context, address ?? '', periodOf(period));
     const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
       readActivityFile(context, query.request),
     );
@@ -59,14 +56,11 @@ const csvButton: Button<Needs> = {
       ...(left > 0 ? [t('activity.fileLeft', { count: left })] : []),
       ...(cut === null ? [] : [t('subscription.dryRun.cut', { count: cut })]),
     ];
-    return {
-      content: lines.join('\n'),
-      files: [{ name: `activity-${query.period}.csv`, data: csv }],
-    };
+    return { content: lines.join('\n'), files: [{ name: `activity-${query.period}.csv`, data: csv }] };
   },
 };
 
-/** A watched address's activity: a chart, sums and the largest transfers, as far as the person may see it. */
+/** `/activity`: a watched address's chart, sums and largest transfers, as far as the person may see them. */
 export const activity = {
   data: define('activity', 'Show what an address did: chart, totals, largest transfers')
     .addStringOption((option) =>
@@ -92,7 +86,7 @@ export const activity = {
     const choices = [...(await watched(interaction, context))].map(([address, { name }]) =>
       addressChoice(address, name),
     );
-    return fitting(interaction, choices);
+    return choicesWith(interaction.options.getFocused(), choices);
   },
   buttons: { show: showButton, csv: csvButton },
 } satisfies Command<Needs>;
@@ -103,7 +97,7 @@ async function show(
   typed: string,
   period: PeriodName,
 ): Promise<Reply> {
-  const query = await ask(interaction, context, typed, period);
+  const query = await queryFor(interaction, context, typed, period);
   const { guildId } = interaction;
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   return context.guildQueue.run(guildId, 'read', async () =>
@@ -115,7 +109,7 @@ async function show(
 }
 
 /** Resolves the typed address to a request about a watched one, limited to channels that the person can see. */
-async function ask(
+async function queryFor(
   interaction: CommandUse | ButtonUse,
   context: Needs,
   typed: string,
@@ -123,16 +117,8 @@ async function ask(
 ): Promise<Shown & { request: ActivityRequest }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
-  const wanted = typed.trim().toLowerCase();
-  const [called, ...others] = [...known].filter(([, { names }]) => names.some((name) => name.toLowerCase() === wanted));
-  if (others.length > 0) throw echoing(new UserError(t('label.several')), typed, t);
-  const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
-  if (!parsed.ok) {
-    const isName = parsed.fault === 'form' && !wanted.startsWith('0x');
-    const names = isName ? [...known.values()].flatMap((one) => one.names) : [];
-    throw refusing(t(isName ? 'activity.unknownName' : `address.${parsed.fault}`), typed, names, t);
-  }
-  const { address } = parsed;
+  const named = [...known].flatMap(([address, { names }]) => names.map((name) => [address, name] as const));
+  const address = readAddressOrName(typed, named, t);
   const found = known.get(address);
   if (!found) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
   const at = now();
@@ -166,11 +152,10 @@ async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
   context: Needs,
 ): Promise<Map<AddressText, { name: string | null; names: string[] }>> {
-  const [subscriptions, labels] = await Promise.all([
+  const [subscriptions, names] = await Promise.all([
     visibleTo(interaction, context),
-    context.labels.list(interaction.guildId),
+    namesByAddress(interaction.guildId, context),
   ]);
-  const names = new Map(labels.map(({ address, name }) => [address, name]));
   const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
   return new Map(
     [...byAddress].map(([address, own]) => {

@@ -2,6 +2,7 @@ import { activityCsv } from '../../src/discord/csv.ts';
 import { type Activity, summarize } from '../../src/domain/activity.ts';
 import { type ActivityQuery, type PostedIn, readMovements } from '../../src/domain/movements.ts';
 import type { Store } from '../../src/store/store.ts';
+import { namesByAddress } from '../shared/naming.ts';
 
 /** A request for an address's activity; beyond `most` transfers only the latest count. */
 export interface ActivityRequest extends ActivityQuery {
@@ -31,8 +32,7 @@ export async function readActivityFile(
   store: Pick<Store, 'history' | 'labels'>,
   request: ActivityRequest,
 ): Promise<{ csv: string; left: number; cut: number | null }> {
-  const labels = await store.labels.list(request.guildId);
-  const names = new Map(labels.map(({ address, name }) => [address, name]));
+  const names = await namesByAddress(request.guildId, store);
   const { movements, cut } = movementsFor(store, request);
   const file = await activityCsv(movements, request.address, names);
   return { ...file, cut: cut() };

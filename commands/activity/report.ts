@@ -1,4 +1,4 @@
-import { ButtonStyle, messageLink } from 'discord.js';
+import { type APIButtonComponent, ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
@@ -7,7 +7,8 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { writeNumber } from '../../src/languages/number.ts';
-import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.ts';
+import { linkButton, press, rows } from '../shared/components.ts';
+import { ago, fullAddress, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import type { ActivityReport } from './read.ts';
 
@@ -47,28 +48,21 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
   const period = t(`activity.period.${shown.period}`);
   const title = t('activity.title', { name: shown.name, period });
   const picture = `activity-${shown.period}.png`;
-  const { embeds, ...rest } = note(
-    'info',
-    title,
-    [
-      fullAddress(shown.address, settings),
-      ...(moving ? counts : [silent]),
-      found.cut === null ? null : t('subscription.dryRun.cut', { count: found.cut }),
-      moving && png === null ? t('activity.noPicture') : null,
-      ...section(t('activity.totals'), totalsOf(found, context)),
-      ...section(t('activity.largest'), largestOf(found, guildId, context)),
-      ...section(t('activity.hidden'), hiddenOf(found, context)),
-    ],
-    {
-      footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
-      components: [row(...buttons(shown, context))],
-    },
-  );
-  return {
-    ...rest,
-    embeds: embeds!.map((embed) => ({ ...embed, ...(png && { image: { url: `attachment://${picture}` } }) })),
-    ...(png && { files: [{ name: picture, data: png }] }),
-  };
+  const lines = [
+    fullAddress(shown.address, settings),
+    ...(moving ? counts : [silent]),
+    found.cut === null ? null : t('subscription.dryRun.cut', { count: found.cut }),
+    moving && png === null ? t('activity.noPicture') : null,
+    ...section(t('activity.totals'), totalsOf(found, context)),
+    ...section(t('activity.largest'), largestOf(found, guildId, context)),
+    ...section(t('activity.hidden'), hiddenOf(found, context)),
+  ];
+  const reply = note('info', title, lines, {
+    footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
+    ...(png && { image: { url: `attachment://${picture}` } }),
+    components: rows(buttons(shown, context)),
+  });
+  return { ...reply, ...(png && { files: [{ name: picture, data: png }] }) };
 }
 
 /** null if it cannot be drawn: the text contains everything. */
@@ -146,7 +140,7 @@ function hiddenOf({ hidden }: Activity, { t }: Needs): string[] {
   return hidden.some(({ reason }) => isNoise(reason)) ? [...lines, t('activity.noise')] : lines;
 }
 
-function buttons({ address, period }: Shown, { t, settings }: Needs) {
+function buttons({ address, period }: Shown, { t, settings }: Needs): APIButtonComponent[] {
   const text = checksumAddress(address);
   const periods = NAMES.map((name) => {
     const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;
