@@ -1,13 +1,31 @@
-import type { Command } from '../src/discord/command.ts';
-import { drop, keep, list, listButton, offer, remove, set } from './label/book.ts';
-import { define } from './shared/define.ts';
+import { ButtonStyle } from 'discord.js';
+import type { AutocompleteUse, ButtonUse, Choice, Command, CommandUse, Reply } from '../src/discord/command.ts';
+import { type AddressText, toAddress } from '../src/domain/address.ts';
+import type { Label } from '../src/domain/guild.ts';
+import { checksumAddress } from '../src/domain/typed-address.ts';
+import { UserError } from '../src/errors.ts';
+import type { Translate } from '../src/languages/index.ts';
+import { record } from './shared/audit.ts';
+import { addressChoice, choicesWith } from './shared/choices.ts';
+import { pager, press, row, rows } from './shared/components.ts';
+import { bySubcommand, define } from './shared/define.ts';
+import { fingerprint } from './shared/fingerprint.ts';
+import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
+import { boldName, namesByAddress, notNamed, readName, titleName } from './shared/naming.ts';
+import { readAddress, readAddressOrName } from './shared/read-address.ts';
+import { echoing, fullAddress, note, pageOf } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
+import { seenBy } from './shared/subscriptions.ts';
 
 type Needs = ContextWith<
   'guildChannels' | 'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'
 >;
 
-/** The guild's address book: its own names for addresses, in alerts and replies. */
+const PER_PAGE = 12;
+/** How many recent decisions are searched for addresses to suggest. */
+const LATEST_DECISIONS = 300;
+
+/** `/label`: the guild's name book, with its own names for addresses in alerts and replies. */
 export const label = {
   data: define('label', 'Names for addresses, shown in this server’s alerts')
     .addSubcommand((command) =>
@@ -41,18 +59,138 @@ export const label = {
     )
     .addSubcommand((command) => command.setName('list').setDescription('List all names in this server')),
   access: 'manage',
-  execute(interaction, context) {
-    const name = interaction.options.getSubcommand();
-    switch (name) {
-      case 'set':
-        return set(interaction, context);
-      case 'remove':
-        return remove(interaction, context);
-      case 'list':
-        return list(interaction.guildId, context, 0);
-    }
-    throw new Error(`no subcommand ${name}`);
-  },
+  execute: bySubcommand<Needs>({
+    set,
+    remove: async (interaction, context) => askToRemove(await named(interaction, context), context),
+    list: ({ guildId }, context) => list(guildId, context, 0),
+  }),
   autocomplete: offer,
-  buttons: { list: listButton, drop, keep },
+  buttons: {
+    /** `label:list:<page>` */
+    list: {
+      access: 'manage',
+      response: 'update',
+      press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
+    },
+    /** `label:drop:<address>:<fingerprint of the name>` */
+    drop: {
+      access: 'manage',
+      response: 'update',
+      press: (interaction, [text, expected], context) => drop(interaction, text, expected, context),
+    },
+    /** `label:keep:<address>` */
+    keep: {
+      access: 'manage',
+      response: 'update',
+      press: async (_, __, { t }) => note('info', t('label.kept'), [t('label.unchanged')]),
+    },
+  },
 } satisfies Command<Needs>;
+
+async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
+  const { labels, settings, onRelabeled, now, t } = context;
+  const address = readAddress(interaction.options.getString('address', true), t);
+  const name = readTypedName(interaction.options.getString('name', true), t);
+  const { guildId, user } = interaction;
+  const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() });
+  if (outcome.status !== 'set') throw notNamed(outcome, context);
+  const { before } = outcome;
+  let changing: string | null = null;
+  if (before !== name) {
+    await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
+    changing = changingLine(await onRelabeled(guildId, [address]), t);
+  }
+  const meaning =
+    before === null
+      ? t('label.setNew')
+      : before === name
+        ? t('label.setSame')
+        : t('label.setOver', { before: boldName(before) });
+  const alike = await lookAlikes([address], interaction, context);
+  const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
+  return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {
+    components: [row(press(t('label.goPage'), 'label:list:0'))],
+  });
+}
+
+/** A line about the sent messages that change; null: none. */
+function changingLine({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
+  if (messages === 0) return null;
+  return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { most: messages });
+}
+
+function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
+  const text = checksumAddress(address);
+  const buttons = row(
+    press(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
+    press(t('label.no'), `label:keep:${text}`),
+  );
+  const title = t('label.remove', { name: titleName(name) });
+  const lines = [fullAddress(address, settings), t('label.removeMeaning')];
+  return note('danger', title, lines, { components: [buttons] });
+}
+
+async function drop(
+  interaction: ButtonUse,
+  text: string | undefined,
+  expected: string | undefined,
+  context: Needs,
+): Promise<Reply> {
+  const { labels, settings, onRelabeled, t } = context;
+  const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
+  // It may have been renamed since the question.
+  if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
+  const name = found ? await labels.remove(interaction.guildId, found.address) : null;
+  if (!found || name === null) throw new UserError(t('label.removedGone'));
+  const { address } = found;
+  await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
+  const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
+  return note('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
+}
+
+/** A page of the names, counted from 0. */
+async function list(guildId: string, { labels, settings, t }: Needs, wanted: number): Promise<Reply> {
+  const all = await labels.list(guildId);
+  if (all.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
+  const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);
+  const lines = listed.flatMap(({ address, name }) => [boldName(name), fullAddress(address, settings)]);
+  const turn = pager(t, page, pages, (to) => `label:list:${to}`);
+  return note('info', t('label.list', { count: all.length }), lines, {
+    ...(pages > 1 && { footer: { text: t('reply.page', { page: page + 1, pages }) } }),
+    components: rows(turn),
+  });
+}
+
+/** For `remove` labeled addresses; for `set` also watched ones and their recent counterparties. */
+async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
+  const { guildId, options } = interaction;
+  const names = new Map<AddressText, string | null>(await namesByAddress(guildId, context));
+  if (options.getSubcommand(false) === 'set') {
+    const { visible, unseen } = await seenBy(interaction, context);
+    // Counterparties come from the whole guild, so only people who see all of its channels get them.
+    const met = unseen.length === 0 ? await context.history.counterparties(guildId, LATEST_DECISIONS) : [];
+    for (const { address } of visible) if (!names.has(address)) names.set(address, null);
+    for (const address of met) if (!names.has(address)) names.set(address, null);
+  }
+  const choices = [...names].map(([address, name]) => addressChoice(address, name));
+  return choicesWith(options.getFocused(), choices);
+}
+
+/** The label with the typed address or name. */
+async function named(interaction: CommandUse, { labels, settings, t }: Needs): Promise<Label> {
+  const all = await labels.list(interaction.guildId);
+  const names = all.map(({ address, name }) => [address, name] as const);
+  const address = readAddressOrName(interaction.options.getString('address', true), names, t);
+  const found = all.find((one) => one.address === address);
+  if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));
+  return found;
+}
+
+/** Reads a name; the refusal shows what was typed. */
+function readTypedName(text: string, t: Translate): string {
+  try {
+    return readName(text, t);
+  } catch (error) {
+    throw error instanceof UserError ? echoing(error, text, t) : error;
+  }
+}
