@@ -1,33 +1,33 @@
-import type { APIButtonComponent } from 'discord.js';
 import type { ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { meantNames, namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
+import { meantProvider, namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
-import { fitting } from './shared/choices.ts';
+import { choicesWith } from './shared/choices.ts';
+import { linkButton, pager, rows } from './shared/components.ts';
 import { countLookUp } from './shared/cool-down.ts';
-import { defineAnywhere } from './shared/define.ts';
+import { bySubcommand, defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { refusing } from './shared/meant.ts';
-import { echoing, linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
+import { echoing, listInCode, note, pageOf, quoted, thirdPartyName } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 
 type Needs = ContextWith<'discovery' | 'coolDown'>;
 
 const PER_PAGE = 5;
-/** How long choices wait for the service; then the last known or the specified categories are offered. */
+/** How long choices wait for the service. After that, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
-/** Characters of a name in a custom id, which has at most 100. */
+/** Most characters of a provider's name in a custom ID, which has at most 100. */
 const NAME_MOST = 24;
 
 /** A category as the directory writes it. */
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
   keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
 
-/** The directory of infrastructure providers. */
+/** `/provider`: the directory of infrastructure providers. */
 export const provider = {
   data: defineAnywhere('provider', 'Find infrastructure providers: RPC, oracles, wallets and more')
     .addSubcommand((command) =>
@@ -58,12 +58,10 @@ export const provider = {
   access: 'all',
   public: true,
   anywhere: true,
-  async execute(interaction, context) {
-    directory(context);
-    countLookUp('directory', interaction, context);
-    if (interaction.options.getSubcommand() === 'categories') return categories(context.t, directory(context));
-    return search(interaction, context);
-  },
+  execute: bySubcommand<Needs>({
+    search: (interaction, context) => search(interaction, lookUp(interaction, context), context),
+    categories: (interaction, context) => categories(lookUp(interaction, context), context.t),
+  }),
   async autocomplete(interaction, { discovery }) {
     if (!discovery) return [];
     const { keys } = await discovery.categories(CHOICES_MS);
@@ -72,7 +70,7 @@ export const provider = {
       return keys.includes(category) ? offerProviders(interaction, category, discovery, CHOICES_MS) : [];
     }
     const choices = keys.map((key) => ({ name: key, value: key }));
-    return fitting(interaction, choices);
+    return choicesWith(interaction.options.getFocused(), choices);
   },
   buttons: {
     /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */
@@ -82,23 +80,25 @@ export const provider = {
       anywhere: true,
       async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
-        const discovery = directory(context);
-        countLookUp('directory', interaction, context);
+        const discovery = lookUp(interaction, context);
         const providers = await unpacked(namesIn(decode(only)), category, discovery);
         if (providers === null) throw new UserError(context.own('provider.oldPage'));
         const query = { category, search: decode(words), providers };
-        return results(context, query, Number(page));
+        return results(query, Number(page), discovery, context);
       },
     },
   },
 } satisfies Command<Needs>;
 
-function directory({ own, discovery }: Needs): Discovery {
+/** Counts a lookup and returns the directory; throws a {@link UserError} if it is off or the person has to wait. */
+function lookUp(interaction: CommandUse | ButtonUse, context: Needs): Discovery {
+  const { own, discovery } = context;
   if (!discovery) throw notConfigured(own, 'directory', 'DISCOVERY_URL');
+  countLookUp('directory', interaction, context);
   return discovery;
 }
 
-async function categories(t: Translate, discovery: Discovery): Promise<Reply> {
+async function categories(discovery: Discovery, t: Translate): Promise<Reply> {
   const { keys, live } = await discovery.categories();
   return note('info', t('provider.categories', { count: keys.length }), [
     keys.map((key) => `\`${key}\``).join(' · '),
@@ -107,71 +107,57 @@ async function categories(t: Translate, discovery: Discovery): Promise<Reply> {
   ]);
 }
 
-async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
+async function search({ options }: CommandUse, discovery: Discovery, context: Needs): Promise<Reply> {
   const { own } = context;
   const typed = options.getString('category', true).trim();
-  const { keys, live } = await directory(context).categories(CHOICES_MS);
+  const { keys, live } = await discovery.categories(CHOICES_MS);
   const category = keyOf(typed, keys);
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
-    const known = keys.map((key) => `\`${key}\``).join(own('reply.comma'));
-    throw refusing(own('provider.noCategory', { typed: quoted(typed), categories: known }), typed, keys, own);
+    const reason = own('provider.noCategory', { typed: quoted(typed), categories: listInCode(keys, own) });
+    throw refusing(reason, typed, keys, own);
   }
   const named = namesIn(options.getString('provider'));
-  const providers = await unpacked(named, category, directory(context));
+  const providers = await unpacked(named, category, discovery);
   if (providers === null) throw echoing(new UserError(own('provider.none')), named[0] ?? '', own);
-  const query = {
-    category,
-    search: options.getString('search')?.trim() || null,
-    providers,
-  };
-  return results(context, query, (options.getInteger('page') ?? 1) - 1);
+  const query = { category, search: options.getString('search')?.trim() || null, providers };
+  return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context);
 }
 
-async function results(context: Needs, query: ProviderQuery, wanted: number): Promise<Reply> {
-  const { t, own } = context;
-  const discovery = directory(context);
+/** A page of the providers, counted from 0. */
+async function results(query: ProviderQuery, wanted: number, discovery: Discovery, { t, own }: Needs): Promise<Reply> {
   const response = await discovery.rows(query);
-  if (response.status === 'rejected')
-    throw echoing(new UserError(explain(own, response, 'directory')), wordsOf(query), own);
-  if (response.status !== 'ok') throw new UserError(explain(own, response, 'directory'));
+  if (response.status !== 'ok') {
+    const refusal = new UserError(explain(own, response, 'directory'));
+    throw response.status === 'rejected' ? echoing(refusal, wordsOf(query), own) : refusal;
+  }
   const found = groupProviders(response.rows);
   const directoryUrl = discovery.directoryUrl(query.category, query.search);
   const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
-  const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [nameOf(t, text, '')] : []));
+  const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [thirdPartyName(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) {
-    const meant = await meantNames(query, discovery);
+    const meant = await meantProvider(query, discovery);
     const lines = [t('provider.none'), meant === null ? null : t('reply.meant', { text: quoted(meant) })];
-    return note('info', title, lines, { components: rowsOf(browse) });
+    return note('info', title, lines, { components: rows(browse) });
   }
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
-  const turn = pager(
-    t,
-    page,
-    pages,
-    (to) =>
-      `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(packed(query.providers, NAME_MOST))}`,
-  );
+  const rest = `${encode(query.search)}:${encode(packed(query.providers, NAME_MOST))}`;
+  const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
-  const rows = rowsOf([...turn, ...browse], links);
   const lines = [...beyond, ...numbered.flatMap(({ one, number }) => sectionOf(t, one, number))];
   if (!response.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {
     footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },
-    components: rows,
+    components: rows([...turn, ...browse], links),
   });
 }
 
 /** The query as it was typed, in one text. */
 const wordsOf = ({ category, search, providers }: ProviderQuery): string =>
   [category, search, providers[0]].filter(Boolean).join(' · ');
-
-/** One row per list of buttons that is not empty. */
-const rowsOf = (...groups: APIButtonComponent[][]) =>
-  groups.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 
 /** Colons separate the parts of a custom ID. */
 const encode = (text: string | null) => (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A');

@@ -2,7 +2,7 @@ import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { inTime } from '../../src/domain/clock.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
-import { fitting } from '../shared/choices.ts';
+import { choicesWith } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { meantBy } from '../shared/meant.ts';
 import { groupProviders } from './show.ts';
@@ -16,31 +16,35 @@ const DIGITS = 8;
 const marked = (name: string): string => `#${fingerprint(name).slice(0, DIGITS)}`;
 const isMarked = (text: string): boolean => new RegExp(`^#[0-9a-f]{${DIGITS}}$`).test(text);
 
-/** The names in a text, separated by commas; a name may hold commas itself, so the whole text is one of them too. */
+/** The names in a text, separated by commas. A name may contain commas, so the whole text is one of them, and the first. */
 export function namesIn(text: string | null): string[] {
   const names = (text ?? '').split(',').map((name) => name.trim());
   const whole = text?.trim() ?? '';
   return [...new Set([whole, ...names])].filter((name) => name !== '');
 }
 
-/** Names as few characters, for a custom id: as they are, or only their fingerprints. */
+/** The names of {@link namesIn} for a custom ID: as they were typed if they fit, otherwise as fingerprints. */
 export function packed(names: readonly string[], most: number): string {
   const whole = names[0] ?? '';
-  // The first is the whole text.
   if (whole.length <= most && !whole.includes('#')) return whole;
   return names.map(marked).join(',');
 }
 
 /** The names that fingerprints stand for; null if the category no longer has them. */
-export async function unpacked(names: readonly string[], category: string, discovery: Discovery) {
+export async function unpacked(
+  names: readonly string[],
+  category: string,
+  discovery: Discovery,
+): Promise<readonly string[] | null> {
   if (!names.some(isMarked)) return names;
   const known = new Map((await providerNames(category, discovery)).map((name) => [marked(name), name]));
   const found = names.flatMap((name) => (isMarked(name) ? (known.get(name) ?? []) : [name]));
   return found.length > 0 ? found : null;
 }
 
-/** The provider of the category that was probably meant where none has the given name; null: nobody knows. */
-export async function meantNames({ category, providers }: ProviderQuery, discovery: Discovery): Promise<string | null> {
+/** The provider of the category that a query without results probably meant; null: unclear. */
+export async function meantProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
+  const { category, providers } = query;
   if (providers.length !== 1) return null;
   return meantBy(providers[0]!, await providerNames(category, discovery));
 }
@@ -50,7 +54,7 @@ async function providerNames(category: string, discovery: Discovery): Promise<st
   return response.status === 'ok' ? groupProviders(response.rows).flatMap(({ name }) => name || []) : [];
 }
 
-/** The providers of the chosen category, behind those that were typed already. */
+/** The providers of the chosen category that match the last typed name, each after the names before it. */
 export async function offerProviders(
   interaction: AutocompleteUse,
   category: string,
@@ -66,5 +70,5 @@ export async function offerProviders(
     const value = `${prefix}${name}`;
     return { name: cutTo(value, VALUE_MOST), value: value.length <= VALUE_MOST ? value : `${prefix}${marked(name)}` };
   });
-  return fitting({ options: { getFocused: () => last } as AutocompleteUse['options'] }, choices);
+  return choicesWith(last, choices);
 }

@@ -2,7 +2,8 @@ import type { APIButtonComponent } from 'discord.js';
 import { isLinkable, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/providers.ts';
-import { linkButton, nameOf, prose } from '../shared/reply.ts';
+import { linkButton } from '../shared/components.ts';
+import { prose, thirdPartyName } from '../shared/reply.ts';
 
 /** One provider with all its rows, one per plan. */
 export interface Provider {
@@ -14,8 +15,13 @@ export interface Provider {
 const PLACED = new Set(
   'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
 );
-/** About a fifth of an embed's text limit. */
+/** Most characters of a provider's section: about a fifth of what fits into an embed. */
 const SECTION_MAX = 740;
+/** Most links that are read, and most characters of each. */
+const ACTIONS_MOST = 50;
+const ACTION_MAX = 2_000;
+/** `[label](target)` */
+const LINK = /\[([^\]]{0,200})\]\(([^)]{1,700})\)/g;
 
 /** Rows by provider, in order of first appearance. */
 export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
@@ -33,10 +39,9 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
 /** A provider's lines: name, offers, plans, and the columns of its category. */
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
-  const warnings = [first.starred === '✓' ? '⭐' : '', first.tag ? nameOf(t, first.tag, '') : '']
-    .filter(Boolean)
-    .join(' ');
-  const title = `### ${number}. ${nameOf(t, name, t('provider.unnamed'))} ${warnings}`.trimEnd();
+  const badges = [first.starred === '✓' ? '⭐' : '', first.tag ? thirdPartyName(t, first.tag, '') : ''];
+  const parts = [`### ${number}.`, thirdPartyName(t, name, t('provider.unnamed')), ...badges];
+  const title = parts.filter(Boolean).join(' ');
   let room = SECTION_MAX - title.length;
   const fits = (text: string | null): text is string => {
     if (text === null || text.length > room) return false;
@@ -55,7 +60,7 @@ export function sectionOf(t: Translate, { name, rows }: Provider, number: number
 function plansOf(t: Translate, rows: readonly ProviderRow[]): string | null {
   const plans = rows.flatMap(({ columns: { planName, planType, price } }) => {
     const parts = [planName ?? planType, price].filter((part) => part !== undefined);
-    return parts.length > 0 ? [parts.map((part) => nameOf(t, part, '')).join(' ')] : [];
+    return parts.length > 0 ? [parts.map((part) => thirdPartyName(t, part, '')).join(' ')] : [];
   });
   const distinct = [...new Set(plans)];
   if (distinct.length === 0) return null;
@@ -84,21 +89,14 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Most links that are read, and most characters of each. */
-const ACTIONS_MOST = 50;
-const ACTION_MAX = 2_000;
-
-/** At most `most` of the provider's own links. Only https, and each label contains the host. */
+/** At most `most` of the provider's links. Only https, and each label ends in the host. */
 export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions).slice(0, ACTIONS_MOST)) {
-    for (const [, label = '', inner = ''] of action
-      .slice(0, ACTION_MAX)
-      .matchAll(/\[([^\]]{0,200})\]\(([^)]{1,700})\)/g)) {
+    for (const [, label = '', inner = ''] of action.slice(0, ACTION_MAX).matchAll(LINK)) {
       const [target = ''] = inner.trim().replace(/^</, '').split(/[\s>]/);
       const url = URL.canParse(target) ? new URL(target) : null;
-      if (url?.protocol !== 'https:' || url.username || url.password) continue;
-      if (!isLinkable(url.href)) continue;
+      if (url?.protocol !== 'https:' || url.username || url.password || !isLinkable(url.href)) continue;
       // 80 characters fit. The host must be fully visible.
       const host = url.hostname.slice(-50);
       // A label that contains another host would be read before the real one, which a phone may cut off.
