@@ -1,6 +1,6 @@
 import type { Command } from '../src/discord/command.ts';
-import { define } from './shared/define.ts';
-import type { ContextWith } from './shared/services.ts';
+import { bySubcommand, define } from './shared/define.ts';
+import type { CommandContext } from './shared/services.ts';
 import { createButton } from './webhook/create.ts';
 import { drainButton } from './webhook/drain.ts';
 import { fillButton, idButton, idForm, pickMenu } from './webhook/fill.ts';
@@ -8,20 +8,7 @@ import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
 import { cancelButton, confirmButton, forgetButton, preview, restoreButton } from './webhook/remove.ts';
 
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'guilds'
-  | 'audit'
-  | 'confirmations'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'now'
->;
-
-/** The webhooks of the project at the notification service. */
+/** `/webhook`: the webhooks of the project at the notification service. */
 export const webhook = {
   data: define('webhook', 'Manage the webhooks of the notification project')
     .addSubcommand((command) =>
@@ -48,10 +35,10 @@ export const webhook = {
         ),
     ),
   access: 'manage',
-  execute(interaction, context) {
-    const name = interaction.options.getSubcommand();
-    return name === 'list' ? list(interaction.guildId, context) : preview(interaction, context);
-  },
+  execute: bySubcommand<CommandContext>({
+    list: ({ guildId }, context) => list(guildId, context),
+    remove: preview,
+  }),
   autocomplete: ({ guildId, options }, context) => choices(guildId, options.getFocused(), context),
   buttons: {
     confirm: confirmButton,
@@ -65,4 +52,4 @@ export const webhook = {
   },
   menus: { name: nameMenu, pick: pickMenu },
   forms: { name: nameForm, id: idForm },
-} satisfies Command<Needs>;
+} satisfies Command<CommandContext>;

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import { type AddressFault, parseAddress } from '../../src/domain/typed-address.ts';
 
-/** The addresses in a pasted text, each once, and the words that are not addresses, with the reason. */
+/** The addresses in a pasted text, each once, and its other words, each with why it is not an address. */
 export interface Pasted {
   addresses: AddressText[];
   wrong: { text: string; fault: AddressFault }[];

@@ -1,27 +1,17 @@
-import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { postingHere } from '../shared/coverage.ts';
+import { row, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { projectOf } from '../shared/project.ts';
-import { note, press, row } from '../shared/reply.ts';
+import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
-import { addAll, isUnknownCall } from './fill.ts';
+import { fillWebhookButton, postingHere, receiverUrlButton } from '../shared/webhooks.ts';
+import { addAll, type FillNeeds, isUnknownCall } from './fill.ts';
 import { isWebhookId } from './name.ts';
+import { projectOf } from './project.ts';
 
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'guilds'
-  | 'audit'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'now'
->;
+type Needs = FillNeeds & ContextWith<'guildQueue'>;
 
 /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
 export const createButton: Button<Needs> = {
@@ -48,8 +38,7 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
       isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification'),
       t('webhook.create.manual'),
     ];
-    const components = [row(press(t('webhook.list.receiver'), 'setup:receiver'))];
-    return note('danger', t('webhook.create.failed'), lines, { components });
+    return note('danger', t('webhook.create.failed'), lines, { components: [row(receiverUrlButton(t))] });
   }
   const webhook = response.id !== null && isWebhookId(response.id) ? response.id : null;
   if (webhook !== null) await guilds.changeSettings(guildId, { webhook });
@@ -57,9 +46,8 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   const addresses = [...new Set((await visibleTo(interaction, context)).map(({ address }) => address))];
   if (webhook === null || addresses.length === 0) {
     // Without its ID, what is watched already is not in it yet.
-    const fill = press(t('webhook.fill.button', { count: addresses.length }), 'webhook:fill:all', ButtonStyle.Primary);
-    const components = addresses.length === 0 ? [] : [row(fill)];
-    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components });
+    const fill = addresses.length === 0 ? [] : [fillWebhookButton(t, addresses.length)];
+    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(fill) });
   }
   const filled = await addAll(interaction, project, webhook, addresses, context);
   const [embed] = filled.embeds ?? [];

@@ -1,17 +1,22 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { type Posting, postingHere, withAddresses } from '../shared/coverage.ts';
+import { press } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { projectOf } from '../shared/project.ts';
-import { note, press } from '../shared/reply.ts';
+import { readAddress } from '../shared/read-address.ts';
+import { addressInCode, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { watchersOf } from '../shared/watchers.ts';
+import { type Posting, postingHere, withAddresses } from '../shared/webhooks.ts';
+import { projectOf } from './project.ts';
+import { watchersOf } from './watchers.ts';
 
 type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
+
+/** How long the offer waits for the service. */
+const LOOK_MS = 3_000;
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
 export async function offerDrain(
@@ -21,7 +26,7 @@ export async function offerDrain(
 ): Promise<APIButtonComponent | null> {
   const access = await context.projects.of(guildId);
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
-  const here = await postingHere(access, context, 3_000);
+  const here = await postingHere(access, context, LOOK_MS);
   if (here.status !== 'ok') return null;
   if (holding(await withAddresses(access, here.webhooks), address, context).length === 0) return null;
   return press(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
@@ -44,10 +49,8 @@ export const drainButton: Button<Needs> = {
   async press(interaction, [typed = ''], context) {
     const { t } = context;
     const project = await projectOf(context, interaction.guildId);
-    const parsed = parseAddress(typed);
-    if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
-    const { address } = parsed;
-    const line = `-# \`${checksumAddress(address)}\``;
+    const address = readAddress(typed, t);
+    const line = `-# ${addressInCode(address)}`;
     if ((await watchersOf([address], project.scope, context)).length > 0) {
       return note('info', t('webhook.drain.neededTitle'), [line, t('webhook.drain.needed')]);
     }
@@ -57,12 +60,12 @@ export const drainButton: Button<Needs> = {
     let isChanged = false;
     for (const webhook of webhooks) {
       const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
-      const detail = { webhook, addresses: [address], outcome: response };
+      const detail = { webhook, addresses: [address] };
       if (response.status !== 'ok') {
         await record(interaction, context, 'webhook.remove.failed', { ...detail, outcome: response.status });
         throw new UserError(explain(t, response, 'notification'));
       }
-      await record(interaction, context, 'webhook.remove', detail);
+      await record(interaction, context, 'webhook.remove', { ...detail, outcome: response });
       isChanged ||= response.deletedCount !== 0;
     }
     if (!isChanged) return note('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);

@@ -1,4 +1,4 @@
-import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
+import type { APIModalInteractionResponseCallbackData } from 'discord.js';
 import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
 import { whole } from '../../src/discord/reply.ts';
 import type { AddressText } from '../../src/domain/address.ts';
@@ -7,46 +7,34 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
-import { EVERY_TYPE, postingHere, withAddresses } from '../shared/coverage.ts';
+import { MENU_MOST, menuRow, press, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { projectOf } from '../shared/project.ts';
-import { echoing, firstOf, ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { addressInCode, echoing, firstOf, ID_LONGEST, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
+import { createWebhookButton, EVERY_TYPE, postingHere, type ReadyProject, withAddresses } from '../shared/webhooks.ts';
 import { isWebhookId } from './name.ts';
+import { projectOf } from './project.ts';
 
-/** Adds watched addresses to the webhook that posts here. */
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'guilds'
-  | 'audit'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'now'
+/** What adding watched addresses to the webhook that posts here needs. */
+export type FillNeeds = ContextWith<
+  'guildChannels' | 'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'
 >;
 type Use = ButtonUse | MenuUse | FormUse;
-type Ready = Extract<ProjectAccess, { status: 'ready' }>;
 
 /** Addresses per request. The service documents no limit; this many take a second or two. */
 const CHUNK = 100;
-/** Discord's limit of a select menu. */
-const MENU_MOST = 25;
 
 /** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
-export const fillButton: Button<Needs> = {
+export const fillButton: Button<FillNeeds> = {
   access: 'manage',
   response: 'update',
   press: (interaction, [what = 'all'], context) => fill(interaction, what, context),
 };
 
 /** `webhook:pick:<subscription or all>`: which of several webhooks gets new addresses, now and later. */
-export const pickMenu: Menu<Needs> = {
+export const pickMenu: Menu<FillNeeds> = {
   access: 'manage',
   response: 'update',
   async choose(interaction, [what = 'all'], [id = ''], context) {
@@ -55,24 +43,17 @@ export const pickMenu: Menu<Needs> = {
 };
 
 /** `webhook:id:<subscription or all>`: opens the form for the ID of a webhook whose service does not show it. */
-export const idButton: FormButton<Needs> = {
+export const idButton: FormButton<FillNeeds> = {
   access: 'manage',
   form: async (_, [what = 'all'], { t }): Promise<APIModalInteractionResponseCallbackData> => ({
     custom_id: `webhook:id:${what}`,
     title: t('webhook.fill.idTitle'),
-    components: [
-      {
-        type: ComponentType.Label,
-        label: t('webhook.fill.idLabel'),
-        description: t('webhook.fill.idHint'),
-        component: { type: ComponentType.TextInput, custom_id: 'id', style: TextInputStyle.Short, max_length: 64 },
-      },
-    ],
+    components: [textField('id', t('webhook.fill.idLabel'), t('webhook.fill.idHint'), { max_length: ID_LONGEST })],
   }),
 };
 
 /** `webhook:id:<subscription or all>` */
-export const idForm: Form<Needs> = {
+export const idForm: Form<FillNeeds> = {
   access: 'manage',
   response: 'update',
   async submit(interaction, [what = 'all'], context) {
@@ -82,21 +63,21 @@ export const idForm: Form<Needs> = {
 };
 
 /** Stores the chosen webhook; throws a {@link UserError} for an invalid ID. */
-async function remembering(interaction: Use, id: string, context: Needs): Promise<Needs> {
+async function remembering(interaction: Use, id: string, context: FillNeeds): Promise<FillNeeds> {
   if (!isWebhookId(id)) throw echoing(new UserError(context.t('webhook.remove.badId')), id, context.t);
   const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
   await record(interaction, context, 'webhook.choose', { webhook: id });
   return { ...context, server };
 }
 
-async function fill(interaction: Use, what: string, context: Needs): Promise<Reply> {
+async function fill(interaction: Use, what: string, context: FillNeeds): Promise<Reply> {
   const { t } = context;
   const project = await projectOf(context, interaction.guildId);
   const response = await postingHere(project, context);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   if (response.webhooks.length === 0) {
     return note('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
-      components: [row(press(t('webhook.create.button'), 'webhook:create'))],
+      components: [row(createWebhookButton(t))],
     });
   }
   const target = targetOf(response.webhooks, context.server.webhook);
@@ -121,40 +102,25 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
   return complete.length === 1 || named.length === 1 ? only!.id! : named;
 }
 
-async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: Needs): Promise<Reply> {
+async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: FillNeeds): Promise<Reply> {
   const { t } = context;
   const names = await context.storedProjects.webhookNames(guildId);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MENU_MOST).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
     return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
   });
-  return {
-    ...note('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')]),
-    components: [
-      {
-        type: ComponentType.ActionRow,
-        components: [
-          {
-            type: ComponentType.StringSelect,
-            custom_id: `webhook:pick:${what}`,
-            placeholder: t('webhook.fill.menu'),
-            options,
-          },
-        ],
-      },
-    ],
-  };
+  return note('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')], {
+    components: [menuRow(`webhook:pick:${what}`, t('webhook.fill.menu'), options)],
+  });
 }
 
-/**
- * The requested addresses of subscriptions that the person sees, without those that a webhook here is known to have.
- */
+/** The requested addresses of subscriptions that the person sees, without those that a webhook here is known to have. */
 async function wanted(
   interaction: Use,
   what: string,
-  project: Ready,
+  project: ReadyProject,
   here: readonly Webhook[],
-  context: Needs,
+  context: FillNeeds,
 ): Promise<AddressText[]> {
   const visible = await visibleTo(interaction, context);
   const meant = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
@@ -167,10 +133,10 @@ async function wanted(
 /** Adds addresses in batches and shows the progress; stops at the first batch that fails. */
 export async function addAll(
   interaction: Use,
-  { notification }: Ready,
+  { notification }: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
-  context: Needs,
+  context: FillNeeds,
 ): Promise<Reply> {
   const { t } = context;
   const count = addresses.length;
@@ -188,11 +154,11 @@ export async function addAll(
       return note('danger', t('webhook.fill.failed'), lines);
     }
     const soFar = done + part.length;
-    if (soFar < count)
-      await interaction.editReply(whole(note('info', t('webhook.fill.progress', { soFar, count }), [])));
+    const progress = note('info', t('webhook.fill.progress', { soFar, count }), []);
+    if (soFar < count) await interaction.editReply(whole(progress));
   }
   await record(interaction, context, 'webhook.fill', { webhook, addresses });
-  const shown = firstOf(t, addresses, 10, (address) => `-# \`${checksumAddress(address)}\``);
+  const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
   const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
   const called = name === undefined ? inCode(webhook, '', ID_LONGEST) : inCode(name, '');
   return note('good', t('webhook.fill.willCome'), [t('webhook.fill.done', { count, webhook: called }), ...shown]);

@@ -1,21 +1,21 @@
-import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
+import type { APIActionRowComponent, APIStringSelectComponent } from 'discord.js';
 import type { Choice, Reply } from '../../src/discord/command.ts';
 import { cutTo, inCode, isolate, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
+import { MENU_MOST, menuRow, row } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { pointsAt, projectOf } from '../shared/project.ts';
-import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { ID_LONGEST, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { createWebhookButton, pointsAt, receiverUrlButton } from '../shared/webhooks.ts';
 import { isWebhookId } from './name.ts';
+import { projectOf } from './project.ts';
 
 type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver'>;
 
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
-/** Discord's limit of a select menu. */
-const MENU_MOST = 25;
 
 /** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
 export async function list(guildId: string, context: Needs): Promise<Reply> {
@@ -36,31 +36,21 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
       one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', ID_LONGEST) }),
     ].join('\n');
   });
-  return note(
-    advice === null ? 'info' : 'warn',
-    t('webhook.list.title', { count: webhooks.length }),
-    [advice === null ? null : t(`webhook.list.${advice}`), ...entries],
-    {
-      components: [
-        row(
-          ...(advice === 'empty' || advice === 'noneHere'
-            ? [press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary)]
-            : []),
-          press(t('webhook.list.receiver'), 'setup:receiver'),
-        ),
-        ...nameRow(webhooks, names, urls, context),
-      ],
-    },
-  );
+  const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
+  const create = advice === 'empty' || advice === 'noneHere' ? [createWebhookButton(t)] : [];
+  return note(advice === null ? 'info' : 'warn', t('webhook.list.title', { count: webhooks.length }), lines, {
+    components: [row(...create, receiverUrlButton(t)), ...nameRow(webhooks, names, urls, context)],
+  });
 }
 
-/** Advice about a webhook, if there is any. */
+/** What the list advises, depending on where the webhooks post to; null: nothing. */
 function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' | 'noneHere' | 'oldUrl' | null {
   if (targets.length === 0) return 'empty';
   if (targets.includes('retiring')) return 'oldUrl';
   return targets.includes('current') ? null : 'noneHere';
 }
 
+/** Events and target of a webhook. */
 function line(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
   switch (pointsAt(urls, one.url)) {
@@ -84,7 +74,7 @@ function hostOf({ url }: Webhook): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).host : null;
 }
 
-/** The menu for picking a webhook to name. */
+/** A row with the menu for picking a webhook to name; none if no webhook can be named. */
 function nameRow(
   webhooks: readonly Webhook[],
   names: ReadonlyMap<string, string>,
@@ -99,17 +89,10 @@ function nameRow(
       return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };
     });
   const unique = [...new Map(options.map((option) => [option.value, option])).values()];
-  if (unique.length === 0) return [];
-  const placeholder = context.t('webhook.list.nameMenu');
-  return [
-    {
-      type: ComponentType.ActionRow,
-      components: [{ type: ComponentType.StringSelect, custom_id: 'webhook:name', placeholder, options: unique }],
-    },
-  ];
+  return unique.length === 0 ? [] : [menuRow('webhook:name', context.t('webhook.list.nameMenu'), unique)];
 }
 
-/** Events and target in plain words, for menus and choices. */
+/** Events and target without Markdown, for menus and choices. */
 function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
   const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');

@@ -1,14 +1,15 @@
-import { ComponentType, TextInputStyle } from 'discord.js';
 import type { Form, FormMenu } from '../../src/discord/command.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
+import { textField } from '../shared/components.ts';
 import { echoing, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
 
-const MOST = 32;
+/** Most characters of a name. */
+const NAME_MOST = 32;
 
 /** Whether this can be a webhook's ID; anything else must not go into a request or a custom ID. */
 export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
@@ -22,19 +23,11 @@ export const nameMenu: FormMenu<Needs> = {
       custom_id: `webhook:name:${id}`,
       title: t('webhook.name.title'),
       components: [
-        {
-          type: ComponentType.Label,
-          label: t('webhook.name.label'),
-          description: t('webhook.name.hint'),
-          component: {
-            type: ComponentType.TextInput,
-            custom_id: 'name',
-            style: TextInputStyle.Short,
-            required: false,
-            max_length: MOST,
-            ...(name !== undefined && { value: name }),
-          },
-        },
+        textField('name', t('webhook.name.label'), t('webhook.name.hint'), {
+          required: false,
+          max_length: NAME_MOST,
+          ...(name !== undefined && { value: name }),
+        }),
       ],
     };
   },
@@ -47,7 +40,7 @@ export const nameForm: Form<Needs> = {
     const { t, storedProjects } = context;
     const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
-    if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MOST))) {
+    if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > NAME_MOST))) {
       throw echoing(new UserError(t('webhook.name.wrong')), typed, t);
     }
     await storedProjects.nameWebhook(interaction.guildId, id, name);

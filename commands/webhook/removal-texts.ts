@@ -1,17 +1,16 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalResult } from '../../src/upstream/notification.ts';
 import { boldName } from '../shared/naming.ts';
-import { firstOf, quoted } from '../shared/reply.ts';
+import { addressInCode, firstOf, quoted } from '../shared/reply.ts';
 import type { Pasted } from './addresses.ts';
-import type { Standing } from './standing.ts';
+import type { RemovalEffects } from './removal-effects.ts';
 
 /** A title with the addresses below it; empty without addresses. */
 export function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
   if (addresses.length === 0) return [];
-  const shown = firstOf(t, addresses, 20, (address) => `\`${checksumAddress(address)}\``);
+  const shown = firstOf(t, addresses, 20, addressInCode);
   return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
 }
 
@@ -28,14 +27,14 @@ export function wrongLines(t: Translate, { wrong }: Pasted): string[] {
 }
 
 /** The subscriptions here that get no alerts afterwards. */
-export function silentLines(t: Translate, { silent, unseen }: Pick<Standing, 'silent' | 'unseen'>): string[] {
+export function silentLines(t: Translate, { silent, unseen }: Pick<RemovalEffects, 'silent' | 'unseen'>): string[] {
   if (silent.length + unseen === 0) return [];
   const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
   return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
 }
 
 /** Subscriptions by name and channel. */
-export function silentNames(t: Translate, silent: Standing['silent']): string[] {
+export function silentNames(t: Translate, silent: RemovalEffects['silent']): string[] {
   return firstOf(t, silent, 20, ({ id, label, channelId }) =>
     t('webhook.remove.silentOne', {
       name: boldName(label, t('webhook.remove.unnamed', { id })),
@@ -46,7 +45,7 @@ export function silentNames(t: Translate, silent: Standing['silent']): string[] 
 
 type Done = Extract<RemovalResult, { status: 'ok' }>;
 
-/** The service's message about a removal. */
+/** What a removal did, as far as the service's response shows it. */
 export function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
   if (deletedCount === 0) return [t('webhook.remove.noneThere')];
   if (deletedCount === null) {

@@ -1,34 +1,23 @@
-import { ButtonStyle } from 'discord.js';
+import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { Action, Questions } from '../../src/domain/confirmation.ts';
+import type { WebhookRemoval } from '../../src/domain/confirmation.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { ask, record, takeConfirmation } from '../shared/audit.ts';
+import { record } from '../shared/audit.ts';
+import { press, row, rows } from '../shared/components.ts';
+import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
-import { projectOf } from '../shared/project.ts';
-import { echoing, ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { echoing, ID_LONGEST, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { readAddresses } from './addresses.ts';
-import { addAll } from './fill.ts';
+import { addAll, type FillNeeds } from './fill.ts';
 import { isWebhookId } from './name.ts';
+import { projectOf } from './project.ts';
+import { removalEffects, scopeOf } from './removal-effects.ts';
 import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
-import { lookUp, standing } from './standing.ts';
 
-/** `/webhook remove`: its preview, its removal, and what it offers afterwards. */
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'guilds'
-  | 'audit'
-  | 'confirmations'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'now'
->;
+type Needs = FillNeeds & ContextWith<'confirmations'>;
 
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
@@ -42,13 +31,14 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
   const project = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
   if (!isWebhookId(webhook)) throw echoing(new UserError(t('webhook.remove.badId')), webhook, t);
-  const pasted = readAddresses(options.getString('addresses', true));
+  const typed = options.getString('addresses', true);
+  const pasted = readAddresses(typed);
   if (pasted.addresses.length === 0) {
     const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
-    throw echoing(new UserError(t('webhook.remove.noAddress', { reason })), options.getString('addresses', true), t);
+    throw echoing(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
   }
-  const { scope, isUnknown } = await lookUp(webhook, project, context);
-  const { free, needed, ...quiet } = await standing(pasted.addresses, interaction, scope, context);
+  const { scope, isUnknown } = await scopeOf(webhook, project, context);
+  const { free, needed, ...quiet } = await removalEffects(pasted.addresses, interaction, scope, context);
   const lines = [
     ...listed(t, free, 'leaves'),
     ...listed(t, needed, 'needed'),
@@ -73,18 +63,15 @@ export const confirmButton: Button<Needs> = {
   async press(interaction, [entry], context) {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
-    const wish = await wishOf(interaction, context, REMOVE, entry);
+    const wish = await takeConfirmation(interaction, context, REMOVE, entry);
     // Another guild may have begun to watch one of them since the preview.
-    const of = wish.scope ?? scope;
-    const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
+    const effects = await removalEffects(wish.addresses, interaction, wish.scope ?? scope, context);
+    const { free, needed, ...quiet } = effects;
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const response = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (response.status !== 'ok') {
-      await record(interaction, context, 'webhook.remove.failed', {
-        ...wish,
-        addresses: free,
-        outcome: response.status,
-      });
+      const detail = { ...wish, addresses: free, outcome: response.status };
+      await record(interaction, context, 'webhook.remove.failed', detail);
       // Unless the service clearly refused, the removal may have happened.
       const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
       return note('danger', t('webhook.remove.failed'), [
@@ -93,39 +80,51 @@ export const confirmButton: Button<Needs> = {
         perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
-    const { silent } = quiet;
-    const detail = { ...wish, addresses: free, outcome: response, silent: silent.map(({ id }) => id) };
-    await record(interaction, context, REMOVE, detail);
-    const offers = [];
-    if (silent.length > 0) {
-      const id = await ask(interaction, context, FORGET, detail);
-      const label = t('webhook.remove.alsoHere', { count: silent.length });
-      offers.push(press(label, `webhook:forget:${id}`, ButtonStyle.Danger));
-    }
-    if (response.deletedCount !== 0) {
-      const id = await ask(interaction, context, RESTORE, { ...wish, addresses: free });
-      offers.push(press(t('webhook.remove.restore'), `webhook:restore:${id}`));
-    }
-    return note(
-      'good',
-      t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) }),
-      [
-        ...outcomeOf(t, response, free.length),
-        ...listed(t, free, 'asked'),
-        ...listed(t, needed, 'needed'),
-        ...silentLines(t, quiet),
-      ],
-      { components: offers.length === 0 ? [] : [row(...offers)] },
-    );
+    const done = { ...wish, addresses: free, silent: quiet.silent.map(({ id }) => id) };
+    await record(interaction, context, REMOVE, { ...done, outcome: response });
+    const offers = [
+      ...(await offerToForget(interaction, done, context)),
+      ...(response.deletedCount === 0 ? [] : [await offerToRestore(interaction, done, context)]),
+    ];
+    const title = t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) });
+    const lines = [
+      ...outcomeOf(t, response, free.length),
+      ...listed(t, free, 'asked'),
+      ...listed(t, needed, 'needed'),
+      ...silentLines(t, quiet),
+    ];
+    return note('good', title, lines, { components: rows(offers) });
   },
 };
+
+/** The button that also removes the subscriptions that no longer get alerts; none if there are none. */
+async function offerToForget(
+  interaction: ButtonUse,
+  done: WebhookRemoval & { silent: number[] },
+  context: Needs,
+): Promise<APIButtonComponent[]> {
+  if (done.silent.length === 0) return [];
+  const label = context.t('webhook.remove.alsoHere', { count: done.silent.length });
+  const id = await ask(interaction, context, FORGET, done);
+  return [press(label, `webhook:forget:${id}`, ButtonStyle.Danger)];
+}
+
+/** The button that puts the removed addresses back. */
+async function offerToRestore(
+  interaction: ButtonUse,
+  { webhook, addresses }: WebhookRemoval,
+  context: Needs,
+): Promise<APIButtonComponent> {
+  const id = await ask(interaction, context, RESTORE, { webhook, addresses });
+  return press(context.t('webhook.remove.restore'), `webhook:restore:${id}`);
+}
 
 /** `webhook:cancel:<entry>` */
 export const cancelButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    await wishOf(interaction, context, REMOVE, entry);
+    await takeConfirmation(interaction, context, REMOVE, entry);
     return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
   },
 };
@@ -135,10 +134,10 @@ export const forgetButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    const wish = await wishOf(interaction, context, FORGET, entry);
+    const wish = await takeConfirmation(interaction, context, FORGET, entry);
     const { scope } = await projectOf(context, interaction.guildId);
-    const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
-    const silent = there.silent.filter(({ id }) => wish.silent.includes(id));
+    const effects = await removalEffects(wish.addresses, interaction, wish.scope ?? scope, context);
+    const silent = effects.silent.filter(({ id }) => wish.silent.includes(id));
     for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
@@ -152,7 +151,7 @@ export const restoreButton: Button<Needs> = {
   response: 'update',
   async press(interaction, [entry], context) {
     const project = await projectOf(context, interaction.guildId);
-    const { webhook, addresses } = await wishOf(interaction, context, RESTORE, entry);
+    const { webhook, addresses } = await takeConfirmation(interaction, context, RESTORE, entry);
     return addAll(interaction, project, webhook, addresses, context);
   },
 };
@@ -162,18 +161,4 @@ async function shownAs(webhook: string, guildId: string, { storedProjects }: Nee
   const name = (await storedProjects.webhookNames(guildId)).get(webhook);
   const id = inCode(webhook, '', ID_LONGEST);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
-}
-
-/**
- * The removal that the button confirms; throws a {@link UserError} if the question is too old or was already confirmed.
- */
-async function wishOf<Asked extends Action>(
-  interaction: ButtonUse,
-  context: Needs,
-  action: Asked,
-  question: string | undefined,
-): Promise<Questions[Asked]> {
-  const wish = await takeConfirmation(interaction, context, action, question);
-  if (!wish) throw new UserError(context.t('webhook.remove.late'));
-  return wish;
 }

@@ -1,28 +1,34 @@
 import type { ButtonUse, CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
-import type { Notification } from '../../src/upstream/notification.ts';
-import { pointsAt } from '../shared/project.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
-import { watchersOf } from '../shared/watchers.ts';
+import { pointsAt, type ReadyProject } from '../shared/webhooks.ts';
+import { watchersOf } from './watchers.ts';
 
-/** How long the preview may wait for the service. */
+/** How long the preview waits for the service. */
 const LOOK_MS = 3_000;
 
-/** The subscriptions that need the addresses to remove from a webhook. */
-export type Standing = Awaited<ReturnType<typeof standing>>;
+/** What removing addresses from a webhook would do. */
+export interface RemovalEffects {
+  /** The addresses that no other guild needs. */
+  free: AddressText[];
+  /** Those that another guild needs. */
+  needed: AddressText[];
+  /** The guild's subscriptions that would get no alerts, as far as the person sees them. */
+  silent: Subscription[];
+  /** How many more of them there are. */
+  unseen: number;
+}
 
-/**
- * The addresses that nobody else needs, those that somebody does, and the subscriptions here that would get no alerts,
- * as far as the person sees them; `unseen`: how many more.
- */
-export async function standing(
+/** Works out what removing addresses from a webhook of this scope would do. */
+export async function removalEffects(
   addresses: AddressText[],
   interaction: CommandUse | ButtonUse,
   scope: number,
-  context: ContextWith<'guildChannels' | 'subscriptions' | 'storedProjects' | 'now'>,
-) {
+  context: ContextWith<'guildChannels' | 'subscriptions' | 'storedProjects'>,
+): Promise<RemovalEffects> {
   const { guildId } = interaction;
   const watching = await watchersOf(addresses, scope, context);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
@@ -42,10 +48,10 @@ export async function standing(
  * The scope of a webhook's events (two guilds may store the same project, each with its own webhook), and whether no
  * webhook has this ID: only a hint, because the service's list may lack IDs.
  */
-export async function lookUp(
+export async function scopeOf(
   webhook: string,
-  { notification, scope }: { notification: Notification; scope: number },
-  { storedProjects, receiver }: Pick<ContextWith<'storedProjects' | 'receiver'>, 'storedProjects' | 'receiver'>,
+  { notification, scope }: ReadyProject,
+  { storedProjects, receiver }: ContextWith<'storedProjects' | 'receiver'>,
 ): Promise<{ scope: number; isUnknown: boolean }> {
   const response = await notification.webhooks(LOOK_MS);
   if (response.status !== 'ok') return { scope, isUnknown: false };
