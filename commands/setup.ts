@@ -5,35 +5,11 @@ import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
-import { define } from './shared/define.ts';
-import type { ContextWith } from './shared/services.ts';
+import { bySubcommand, define } from './shared/define.ts';
+import type { CommandContext } from './shared/services.ts';
 import { TARGET_TYPES } from './shared/target.ts';
 
-/** `/setup`: a server’s settings, its own project, the check of everything, and the erasure of its data. */
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'guilds'
-  | 'audit'
-  | 'metrics'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'eraseGuild'
-  | 'lastRefused'
-  | 'lastBadSignature'
-  | 'sendingHold'
-  | 'receiverQuota'
-  | 'sendingPauses'
-  | 'probeReceiver'
-  | 'interfaces'
->;
-
-/** The bot's settings in this guild. */
+/** `/setup`: a guild's settings, its own project, the check of everything, and the erasure of its data. */
 export const setup = {
   data: define('setup', 'Set up this server and check that everything works')
     .addSubcommand((command) =>
@@ -82,20 +58,9 @@ export const setup = {
       command.setName('forget').setDescription('Erase everything stored about this server (asks first)'),
     ),
   access: 'manage',
-  async execute(interaction, context) {
-    switch (interaction.options.getSubcommand()) {
-      case 'server':
-        return server(interaction, context);
-      case 'forget':
-        return forget(interaction, context);
-      case 'audit':
-        return audit(interaction, context);
-      default:
-        return check(interaction, context);
-    }
-  },
+  execute: bySubcommand<CommandContext>({ server, check, audit, forget }),
   opens: { project: ({ guildId }, context) => projectForm(guildId, context) },
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
   buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton, audit: auditButton },
   forms: { project: projectFormSubmit },
-} satisfies Command<Needs>;
+} satisfies Command<CommandContext>;

@@ -1,7 +1,8 @@
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AuditEntry } from '../../src/domain/guild.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { moment, note, pager, row } from '../shared/reply.ts';
+import { pager, rows } from '../shared/components.ts';
+import { moment, note } from '../shared/reply.ts';
 import { hasManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
@@ -10,8 +11,10 @@ type Needs = ContextWith<'audit'>;
 const PER_PAGE = 8;
 /** Most characters of an entry's detail. */
 const LONGEST_DETAIL = 220;
+/** Actions whose details name watched addresses. */
+const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
 
-/** `/setup audit`, and its pages, counted from 0: who changed what, latest first. */
+/** `/setup audit`: who changed what, latest first, in pages counted from 0. */
 export async function audit(interaction: CommandUse | ButtonUse, context: Needs, page = 0): Promise<Reply> {
   const { t } = context;
   const index = Math.max(0, Math.trunc(page) || 0);
@@ -21,16 +24,13 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   if (index >= pages) return audit(interaction, context, pages - 1);
   const isWhole = hasManageServer(interaction);
   const lines = entries.flatMap((entry) => linesOf(entry, isWhole, context));
-  const buttons = pager(t, index, pages, (to) => `setup:audit:${to}`);
+  const turn = pager(t, index, pages, (to) => `setup:audit:${to}`);
   const position = pages > 1 ? `${t('reply.page', { page: index + 1, pages })} · ` : '';
   return note('info', t('setup.audit.title', { count: total }), lines, {
     footer: { text: `${position}${t('setup.audit.kept')}` },
-    components: buttons.length > 0 ? [row(...buttons)] : [],
+    components: rows(turn),
   });
 }
-
-/** Actions whose details name watched addresses. */
-const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
 
 /** Somebody with only the manager role may not see every channel, so details that name watched addresses are hidden. */
 function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, { t }: Needs): string[] {

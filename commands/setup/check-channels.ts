@@ -7,8 +7,8 @@ import type { FoundChannel } from '../shared/guild-channels.ts';
 import { boldName } from '../shared/naming.ts';
 import { firstOf } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
-import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
 type Needs = ContextWith<'guildChannels'>;

@@ -1,4 +1,4 @@
-import { type APIButtonComponent, ButtonStyle } from 'discord.js';
+import type { APIButtonComponent } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
@@ -6,12 +6,18 @@ import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
-import { pointsAt, quotaLine, refusedFor, usageLine } from '../shared/project.ts';
-import { ago, firstOf, fullAddress, ID_LONGEST, press } from '../shared/reply.ts';
+import { quotaLine, refusedFor, usageLine } from '../shared/receiver.ts';
+import { ago, firstOf, fullAddress, ID_LONGEST } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import {
+  createWebhookButton,
+  EVERY_TYPE,
+  fillWebhookButton,
+  pointsAt,
+  postingHere,
+  WEBHOOKS_MOST,
+} from '../shared/webhooks.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
-
-/** The part of `/setup check` about the project that serves the guild. */
 
 type Needs = ContextWith<
   | 'storedProjects'
@@ -24,11 +30,8 @@ type Needs = ContextWith<
   | 'receiverQuota'
 >;
 
+/** How long the check waits for each response of the service. */
 const LOOK_MS = 8_000;
-/** Most webhooks whose addresses are read; a project with more is not checked for them. */
-const WEBHOOKS_MOST = 10;
-/** The type of a webhook for every kind of event. */
-const EVERY_TYPE = 'ALL';
 
 /** Checks the project that serves this guild: deliveries to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
@@ -36,7 +39,7 @@ export async function checkProject(
   context: Needs,
   subscriptions: readonly Subscription[],
 ): Promise<Finding[]> {
-  const { t, projects, receiver, storedProjects } = context;
+  const { t, projects, storedProjects } = context;
   const access = await projects.of(guildId);
   const events = (lacking: readonly AddressText[] | null = null) => checkEvents(context, subscriptions, lacking);
   const findings = [...refused(context, access), ...quota(context, access), ...signatures(context, access)];
@@ -45,19 +48,19 @@ export async function checkProject(
   }
   if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
-  const response = await access.notification.webhooks(LOOK_MS);
+  const response = await postingHere(access, context, LOOK_MS);
   if (response.status !== 'ok') {
     // An outage of the service has its own finding.
     const isAway = context.interfaces.outages().has('notification');
     return [...findings, ...(isAway ? [] : [fault(explain(t, response, 'notification'))]), ...events()];
   }
-  const urls = receiver.urls(access.scope);
-  const here = response.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
+  const here = response.webhooks;
   if (here.length === 0) {
-    const create = press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
+    const none = fault(t('setup.check.webhooksNone'), createWebhookButton(t));
     // Without a webhook, every address lacks one: no other hint is due.
-    return [...findings, fault(t('setup.check.webhooksNone'), create), ...events(addressesOf(subscriptions))];
+    return [...findings, none, ...events(addressesOf(subscriptions))];
   }
+  const urls = context.receiver.urls(access.scope);
   const names = await storedProjects.webhookNames(guildId);
   const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
@@ -127,22 +130,17 @@ async function checkAddresses(
     const type = webhooks[index]!.eventType ?? EVERY_TYPE;
     for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
-  const listed = (
-    key: 'addressesLack' | 'addressesTwice',
-    addresses: AddressText[],
-    ...action: [APIButtonComponent] | []
-  ) => {
+  const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[], action?: APIButtonComponent) => {
     const shown = firstOf(t, addresses, 5, (address) => fullAddress(address, settings));
-    return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), ...action);
+    return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), action);
   };
-  const fill = (count: number) => press(t('webhook.fill.button', { count }), 'webhook:fill:all', ButtonStyle.Primary);
   const watched = addressesOf(subscriptions);
   const lacking = watched.filter((address) => !typesOf.has(address));
   const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
   const findings = [
     lacking.length === 0
       ? fine(t('setup.check.addressesFine'))
-      : listed('addressesLack', lacking, fill(lacking.length)),
+      : listed('addressesLack', lacking, fillWebhookButton(t, lacking.length)),
     ...(twice.length === 0 ? [] : [listed('addressesTwice', twice)]),
   ];
   return { findings, lacking };

@@ -8,7 +8,6 @@ export interface Finding {
   action?: APIButtonComponent;
 }
 
-/** Findings of each tone; a fault may have a button that fixes it. */
 export const fine = (text: string): Finding => ({ tone: 'fine', text });
 export const hint = (text: string): Finding => ({ tone: 'hint', text });
 export const fault = (text: string, action?: APIButtonComponent): Finding => ({

@@ -3,14 +3,15 @@ import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { OPEN_MS } from '../shared/audit.ts';
-import { note, press, row } from '../shared/reply.ts';
+import { press, row } from '../shared/components.ts';
+import { OPEN_MS } from '../shared/confirmations.ts';
+import { note } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
-/** `/setup forget`: shows what is stored and asks. Stores no confirmation, because that would have to be erased too. */
+/** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
 export async function forget(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
   requireManageServer(interaction, t);
   const { guildId } = interaction;

@@ -6,12 +6,12 @@ import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
-import { postingHere } from '../shared/coverage.ts';
+import { press, row, rows } from '../shared/components.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
-import { urlBlock } from '../shared/project.ts';
-import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { ID_LONGEST, note } from '../shared/reply.ts';
 import { hasManageServer, requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { createWebhookButton, postingHere } from '../shared/webhooks.ts';
 
 /** How long the panel may wait for the service. */
 const LOOK_MS = 3_000;
@@ -19,13 +19,14 @@ const LOOK_MS = 3_000;
 type Use = ButtonUse | FormUse;
 type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
-/** The project that a guild manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
+/** The project that a guild manages: its receiver URLs, and the buttons to change them. Only shown in private. */
 export async function panel(interaction: Use, context: Needs, title?: string): Promise<Reply> {
   const { guildId } = interaction;
   const { t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
-  if (access.scope === null)
+  if (access.scope === null) {
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
+  }
   const urls = receiver.urls(access.scope);
   // Anybody with the URL can post alerts, so the manager role is not enough to see it.
   const isAdmin = hasManageServer(interaction);
@@ -39,7 +40,7 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
   const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, LOOK_MS) : null;
   const isNone = here?.status === 'ok' && here.webhooks.length === 0;
   const buttons = [
-    ...(isNone ? [press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary)] : []),
+    ...(isNone ? [createWebhookButton(t)] : []),
     ...(urls.fixed || !isAdmin
       ? []
       : [
@@ -55,10 +56,13 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
     lines,
     {
       fields: isAdmin ? fieldsOf(context, urls, here?.status === 'ok' && !isNone) : hiddenField(context),
-      components: buttons.length > 0 ? [row(...buttons)] : [],
+      components: rows(buttons),
     },
   );
 }
+
+/** A URL alone in a block can be copied as a whole, also on a phone. */
+const urlBlock = (url: string): string => `\`\`\`\n${url}\n\`\`\``;
 
 function hiddenField({ t }: Needs): APIEmbedField[] {
   return [{ name: t('setup.project.url'), value: t('setup.project.urlHidden') }];

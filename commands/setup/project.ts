@@ -1,10 +1,11 @@
-import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
+import { type APIModalInteractionResponseCallbackData, ComponentType } from 'discord.js';
 import type { Form } from '../../src/discord/command.ts';
 import { SIGNING_SECRET } from '../../src/domain/signing.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProjectKeys } from '../../src/upstream/project-client.ts';
 import { record } from '../shared/audit.ts';
+import { textField } from '../shared/components.ts';
 import { codeOf, rootHint } from '../shared/failure.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { panel } from './panel.ts';
@@ -13,9 +14,11 @@ type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'r
 
 /** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
+/** Most characters of a field. */
+const FIELD_MOST = 200;
 
-/** What a field may contain; the ID becomes part of a path, the secret a header. */
-const FIELDS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
+/** What the fields may contain: the ID becomes part of a path, the secret a header. */
+const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
 
 /** `/setup project`: the form for a project and its keys. */
 export async function projectForm(
@@ -29,36 +32,23 @@ export async function projectForm(
     title: t('setup.project.form.title'),
     components: [
       { type: ComponentType.TextDisplay, content: t('setup.project.form.about') },
-      field('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), stored?.projectId),
-      field('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint')),
-      field('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint')),
-      field('signingSecrets', t('setup.project.form.signing'), t('setup.project.form.signingHint'), null),
+      textField('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), {
+        max_length: FIELD_MOST,
+        ...(stored && { value: stored.projectId }),
+      }),
+      textField('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint'), { max_length: FIELD_MOST }),
+      textField('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint'), {
+        max_length: FIELD_MOST,
+      }),
+      textField('signingSecrets', t('setup.project.form.signing'), t('setup.project.form.signingHint'), {
+        max_length: FIELD_MOST,
+        required: false,
+      }),
     ],
   };
 }
 
-/** A field; `value` undefined: it starts empty; null: it may stay empty. */
-function field(
-  id: keyof ProjectKeys,
-  label: string,
-  description: string,
-  value?: string | null,
-): APIModalInteractionResponseCallbackData['components'][number] {
-  return {
-    type: ComponentType.Label,
-    label,
-    description,
-    component: {
-      type: ComponentType.TextInput,
-      custom_id: id,
-      style: TextInputStyle.Short,
-      max_length: 200,
-      ...(value === null ? { required: false } : value !== undefined && { value }),
-    },
-  };
-}
-
-/** `setup:project`: checks the keys, stores them sealed, and shows where the events must be sent. */
+/** `setup:project`: checks the keys, stores them sealed, and shows where events must be sent. */
 export const projectFormSubmit: Form<Needs> = {
   access: 'manage',
   async submit(interaction, _, context) {
@@ -67,7 +57,7 @@ export const projectFormSubmit: Form<Needs> = {
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
     const shown = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
     for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
-      if (!FIELDS[id].test(shown[id])) throw new UserError(t(`setup.project.wrong.${id}`));
+      if (!PATTERNS[id].test(shown[id])) throw new UserError(t(`setup.project.wrong.${id}`));
     }
     const before = await storedProjects.ofGuild(guildId);
     const kept = before?.projectId === shown.projectId ? await projects.ownSigningSecrets(guildId) : [];

@@ -4,13 +4,17 @@ import { type AlertStyle, styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { refusing } from '../shared/meant.ts';
-import { echoing, note, press, row } from '../shared/reply.ts';
+import { press, rows } from '../shared/components.ts';
+import { notAmong } from '../shared/meant.ts';
+import { echoing, note } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
 
 type Needs = ContextWith<'guildChannels' | 'guilds' | 'audit' | 'now'>;
+
+/** How many characters a suggested time zone has in common with the typed text. */
+const MEANT_LEAST = 4;
 
 /** The languages to choose from, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
@@ -26,8 +30,10 @@ export async function server(interaction: CommandUse, context: Needs): Promise<R
     changed.defaultChannel = channel.id;
   }
   const role = options.get('manager')?.value;
-  if (typeof role === 'string') requireManageServer(interaction, t);
-  if (typeof role === 'string') changed.managerRole = role === guildId ? null : role;
+  if (typeof role === 'string') {
+    requireManageServer(interaction, t);
+    changed.managerRole = role === guildId ? null : role;
+  }
   const timezone = options.getString('timezone');
   if (timezone !== null) {
     const known = readTimezone(timezone);
@@ -77,7 +83,7 @@ function settingsNote(
       { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf(null, style)}`), inline: true },
     ],
     footer: { text: t('setup.server.footer') },
-    components: defaultChannel ? [row(press(t('setup.server.unset'), `setup:unset:${defaultChannel}`))] : [],
+    components: rows(defaultChannel ? [press(t('setup.server.unset'), `setup:unset:${defaultChannel}`)] : []),
   });
 }
 
@@ -106,10 +112,7 @@ function readTimezone(text: string): string | null {
   }
 }
 
-/** How many characters a zone must have in common with the typed text. */
-const MEANT_LEAST = 4;
-
-/** Shows the typed text and the zone that was probably meant. */
+/** The error for an unknown time zone, with the one that was probably meant. */
 function unknownTimezone(typed: string, t: Translate): UserError {
   let start = typed.trim().slice(0, 50);
   // Typos are mostly near the end.
@@ -124,21 +127,19 @@ function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
   const known = LANGUAGE_CHOICES.map(({ value }) => value);
-  const choices = known.map((value) => `\`${value}\``).join(t('reply.comma'));
-  throw refusing(t('subscription.filter.choice', { option: 'language', choices }), typed, known, t);
+  throw echoing(notAmong('language', typed, known, t), typed, t);
 }
 
 function readStyle(typed: string, t: Translate): AlertStyle {
   if (typed === 'compact' || typed === 'full') return typed;
-  const choices = `\`compact\`${t('reply.comma')}\`full\``;
-  throw refusing(t('subscription.filter.choice', { option: 'style', choices }), typed, ['compact', 'full'], t);
+  throw echoing(notAmong('style', typed, ['compact', 'full'], t), typed, t);
 }
 
 /** Time zones that match the typed text. */
 export function timezones(typed: string): Choice[] {
   const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
-  const fitting = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((name) => name.toLowerCase().includes(wanted));
+  const matching = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((name) => name.toLowerCase().includes(wanted));
   // `lis` means Lisbon rather than Tbilisi.
-  const begins = Map.groupBy(fitting, (name) => `/${name.toLowerCase()}`.includes(`/${wanted}`));
+  const begins = Map.groupBy(matching, (name) => `/${name.toLowerCase()}`.includes(`/${wanted}`));
   return [...(begins.get(true) ?? []), ...(begins.get(false) ?? [])].map((name) => ({ name, value: name }));
 }
