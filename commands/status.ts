@@ -6,15 +6,14 @@ import type { Silence } from '../src/domain/silence.ts';
 import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
+import type { ProjectAccess } from '../src/upstream/projects.ts';
 import { define } from './shared/define.ts';
 import { boldName } from './shared/naming.ts';
 import { pauseLines } from './shared/pauses.ts';
-import { quotaLine, refusedFor, usageLine } from './shared/project.ts';
+import { quotaLine, refusedFor, usageLine } from './shared/receiver.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
-
-/** `/status`: whether the bot works for this server, and what waits. */
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -32,67 +31,52 @@ type Needs = ContextWith<
 
 /** Most characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
 const FIELD_MOST = 950;
+/** Most silent addresses that are listed. */
+const SILENCES_MOST = 5;
 
-/** The state of this guild's alerts. */
+/** `/status`: whether the bot works for this guild, and what waits. */
 export const status = {
   data: define('status', 'Show the last event, waiting alerts and blocked channels'),
   access: 'manage',
   async execute(interaction, context) {
     const { guildId } = interaction;
-    const { t, metrics, silence, settings, now } = context;
-    const [overview, subscriptions, silent, error, access] = await Promise.all([
+    const { t, metrics, silence, now } = context;
+    const [overview, subscriptions, silences, access] = await Promise.all([
       metrics.guild(guildId),
       context.subscriptions.list(guildId),
       silence.current(guildId, now()),
-      lastRefused(guildId, context),
       context.projects.of(guildId),
     ]);
-    const { lastDeadLetter: last } = overview;
-    const places = [...silent, ...overview.stopped, ...(last ? [last] : [])];
-    const hidden = await hiddenFrom(
-      interaction,
-      places.map(({ channelId }) => channelId),
-      context,
-    );
-    const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
-    const stopped = overview.stopped.filter(seen);
-    const hold = context.sendingHold(guildId);
-    const pauses = context
-      .sendingPauses(guildId)
-      .filter(({ channelId }) => channelId === null || !hidden.has(channelId));
-    const silences = silent.filter(seen);
+    const pauses = context.sendingPauses(guildId);
+    const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
+    const places = [...silences, ...overview.stopped, ...dead];
+    const channels = places.flatMap(({ channelId }) => channelId ?? []);
+    const hidden = await hiddenFrom(interaction, channels, context);
+    const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
     const own = access.own ? access.scope : null;
-    const quota = own === null ? null : quotaLine(own, context);
-    const errors = [last && seen(last) ? deadLetterLine(last, context) : null, error, quota].filter(
-      (line) => line !== null,
-    );
-    return note(
-      stopped.length > 0 || hold || errors.length > 0 ? 'warn' : 'info',
-      t('status.title'),
-      [t('status.hint')],
-      {
-        fields: [
-          ...alertFields(overview, pauses, t),
-          { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
-          ...(own === null ? [] : [{ name: t('status.receiver'), value: usageLine(own, context) }]),
-          ...(silences.length > 0 ? [{ name: t('status.silent'), value: silenceLines(silences, context) }] : []),
-          ...(stopped.length > 0 || hold
-            ? [{ name: t('status.stopped'), value: stoppedLines(stopped, hold, context) }]
-            : []),
-          ...(errors.length > 0 ? [{ name: t('status.lastError'), value: errors.join('\n') }] : []),
-        ],
-        footer: {
-          text: t('status.footer', {
-            version: settings.version,
-            node: process.version.slice(1),
-            discord: discordVersion,
-            schema: settings.schema,
-          }),
-        },
-      },
-    );
+    const stopped = stoppedLines(overview.stopped.filter(isSeen), context.sendingHold(guildId), context);
+    const errors = [
+      ...dead.filter(isSeen).map((last) => deadLetterLine(last, context)),
+      refusedLine(access, context),
+      own === null ? null : quotaLine(own, context),
+    ].filter((line) => line !== null);
+    return note(stopped.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
+      fields: [
+        ...alertFields(overview, pauses.filter(isSeen), t),
+        ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
+        ...field(t('status.receiver'), own === null ? [] : [usageLine(own, context)]),
+        ...field(t('status.silent'), silenceLines(silences.filter(isSeen), context)),
+        ...field(t('status.stopped'), stopped),
+        ...field(t('status.lastError'), errors),
+      ],
+      footer: { text: versionLine(context) },
+    });
   },
 } satisfies Command<Needs>;
+
+/** A field with these lines; none without lines. */
+const field = (name: string, lines: readonly string[]): APIEmbedField[] =>
+  lines.length > 0 ? [{ name, value: lines.join('\n') }] : [];
 
 function alertFields(
   { lastEventAt, waiting, held, deadLetters }: GuildOverview,
@@ -115,17 +99,17 @@ function alertFields(
   ];
 }
 
-function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Needs): string {
+function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Needs): string[] {
   const paused = subscriptions.filter((one) => one.paused).length;
   const muted = subscriptions.filter((one) => isMuted(one, now())).length;
   return [
     t('status.subscriptionsOf', { count: subscriptions.length, most: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
     ...(muted > 0 ? [t('status.muted', { count: muted })] : []),
-  ].join('\n');
+  ];
 }
 
-function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null, { t }: Needs): string {
+function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null, { t }: Needs): string[] {
   const together = hold ? [t('status.together', { refusals: hold.refusals, due: ago(hold.probeAt) })] : [];
   const lines = firstOf(t, stopped, hold ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
@@ -133,13 +117,12 @@ function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null,
       ago: since === null ? t('status.unknownTime') : ago(since),
     }),
   );
-  return [...together, ...lines].join('\n');
+  return [...together, ...lines];
 }
 
 /** Busy addresses that have gone quiet. */
-function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string {
-  const most = 5;
-  const lines = silences.slice(0, most).map(({ address, label, lastEventAt }) =>
+function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string[] {
+  const lines = silences.slice(0, SILENCES_MOST).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
       name: label === null ? fullAddress(address, settings) : boldName(label),
       ago: ago(lastEventAt),
@@ -148,7 +131,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
   // The length of links depends on the explorer's root.
   while (lines.join('\n').length > FIELD_MOST) lines.pop();
   if (silences.length > lines.length) lines.push(t('reply.more', { count: silences.length - lines.length }));
-  return lines.join('\n');
+  return lines;
 }
 
 function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Needs): string {
@@ -159,9 +142,12 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
   });
 }
 
-/** The last delivery from a wrong source, if the guild may know about it. */
-async function lastRefused(guildId: string, context: Needs): Promise<string | null> {
-  const { t, projects } = context;
-  const last = refusedFor(await projects.of(guildId), context);
-  return last && t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });
+/** The last delivery from an address that is not a source, if the guild may know about it; null: none. */
+function refusedLine(access: ProjectAccess, context: Needs): string | null {
+  const last = refusedFor(access, context);
+  return last && context.t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });
+}
+
+function versionLine({ t, settings: { version, schema } }: Needs): string {
+  return t('status.footer', { version, node: process.version.slice(1), discord: discordVersion, schema });
 }
