@@ -1,18 +1,17 @@
-import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
 import type { Story } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import { MENU_MOST, menuRow } from './shared/components.ts';
 import { define } from './shared/define.ts';
+import { namesByAddress } from './shared/naming.ts';
 import { echoing, note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
+import { catalogedAmong } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
-import { catalogedAmong } from './subscription/tokens.ts';
 import { describeStory } from './why/story.ts';
-
-/** `/why`: what arrived about a transaction, what was posted or hidden, and why. */
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -30,14 +29,12 @@ type Needs = ContextWith<
 
 /** Most transfers of one transaction that are shown in full. */
 const MOST_TRANSFERS = 5;
-/** Discord allows 6,000 characters in one message. */
+/** Most characters of all embeds (Discord allows 6,000 in one message). */
 const MOST_CHARACTERS = 5_400;
-/** Discord's limit of a select menu. */
-const MOST_CHOICES = 25;
-/** A message has at most 5 rows, and one may be the menu. */
+/** Most subscriptions with buttons to mute them: a message has at most 5 rows, and one may be the menu. */
 const MOST_MUTES = 4;
 
-/** Shows why a transfer was posted or not, from recorded decisions only. */
+/** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
 export const why = {
   data: define('why', 'Find out why an alert was posted or hidden').addStringOption((option) =>
     option
@@ -88,7 +85,7 @@ async function explain(
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown =
     reference === null || context.manages
-      ? await seenBy(interaction, context, first)
+      ? await visibleParts(interaction, context, first)
       : first.flatMap((story) => onlyHere(story, interaction.channelId));
   const url = transactionPage(settings, txHash);
   if (total === 0) {
@@ -96,7 +93,7 @@ async function explain(
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
   const cataloged = catalogedAmong(await context.tokens.known(guildId));
-  const labels = new Map((await context.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const labels = await namesByAddress(guildId, context);
   const hold = context.sendingHold(guildId);
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
@@ -132,7 +129,7 @@ async function explainMessage(
 ): Promise<Reply> {
   const { history, moved, language, t } = context;
   const { guildId } = interaction;
-  const read = () => history.transactionsOfMessage(guildId, reference, MOST_CHOICES);
+  const read = () => history.transactionsOfMessage(guildId, reference, MENU_MOST);
   const { total, first: transactions } = await context.guildQueue.run(guildId, 'read', read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
@@ -142,23 +139,18 @@ async function explainMessage(
     ? await explain(interaction, context, known.txHash, reference)
     : note('info', t('why.title'), [t('why.several', { count: total })]);
   const cataloged = catalogedAmong(await context.tokens.known(guildId));
-  const options = transactions.map(({ txHash, transfers, transfer }) => ({
-    label: cutTo(
-      `${moved(transfer, language, cataloged).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`,
-      100,
-    ),
-    description: txHash,
-    value: txHash,
-    default: txHash === known?.txHash,
-  }));
-  const menu = { type: ComponentType.StringSelect as const, custom_id: `why:pick:${reference}`, options };
-  return {
-    ...reply,
-    components: [
-      { type: ComponentType.ActionRow, components: [{ ...menu, placeholder: t('why.choose') }] },
-      ...(reply.components ?? []),
-    ],
-  };
+  const options = transactions.map(({ txHash, transfers, transfer }) => {
+    const what = moved(transfer, language, cataloged).replaceAll('`', '');
+    const more = transfers > 1 ? ` +${transfers - 1}` : '';
+    return {
+      label: cutTo(`${what}${more}`, 100),
+      description: txHash,
+      value: txHash,
+      default: txHash === known?.txHash,
+    };
+  });
+  const menu = menuRow(`why:pick:${reference}`, t('why.choose'), options);
+  return { ...reply, components: [menu, ...(reply.components ?? [])] };
 }
 
 /** The part that everybody who sees a channel may know: what its alert shows, and why it was posted. */
@@ -170,8 +162,8 @@ function onlyHere(story: Story, channelId: string): (Story & { hidden: number })
   return alerts.length === 0 ? [] : [{ ...story, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
 }
 
-/** The part of stories that a person may know: nothing about channels that they cannot see. */
-async function seenBy(
+/** The parts of stories that a person may know: nothing about channels that they cannot see. */
+async function visibleParts(
   interaction: Use,
   context: Needs,
   stories: readonly Story[],

@@ -7,20 +7,22 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import type { GuildHold, SendingPause } from '../../src/domain/sending-pause.ts';
 import { asName, cutTo, inCode } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { writeNumber } from '../../src/languages/number.ts';
+import { titleName } from '../shared/naming.ts';
 import {
+  addressInCode,
   ago,
   asManyAsFit,
   COLORS,
+  DESCRIPTION_MOST,
   fullAddress,
   ID_LONGEST,
   moment,
-  nameOf,
   prose,
   shortAddress,
   TITLE_MAX,
+  thirdPartyName,
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
@@ -42,7 +44,9 @@ interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'proje
   most: number;
 }
 
-const GREY = 0x6e7681;
+const GRAY = 0x6e7681;
+/** Most characters of the footer: a hash and a message's reference. */
+const FOOTER_MOST = 100;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
@@ -67,7 +71,7 @@ export function describeStory(story: Story & { hidden: number }, context: StoryC
     title: cutTo(title, TITLE_MAX),
     ...(url && { url }),
     color: colorOf(story),
-    description: asManyAsFit(lines, Math.min(most - title.length - 100, 3_900)),
+    description: asManyAsFit(lines, Math.min(most - title.length - FOOTER_MOST, DESCRIPTION_MOST)),
     footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
   };
 }
@@ -88,7 +92,7 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels, language }
     ({ outcome, address, channelId }) => outcome === 'matched' && address !== null && posted.has(channelId),
   );
   const names = matched.map(({ subscription: id, address, label }) =>
-    t('why.numbered', { name: asName(label ?? labels.get(address!), shortAddress(address!), 60), id }),
+    t('why.numbered', { name: titleName(label ?? labels.get(address!), shortAddress(address!)), id }),
   );
   const watched = new Set(matched.map(({ address }) => address));
   const isToken = watched.size > 0 && [...watched].every((address) => address === transfer.token);
@@ -101,15 +105,10 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels, language }
 function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: StoryContext): string[] {
   const { t, language, settings } = context;
   const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
+  const feeOf = (gas: string) => `${writeNumber(inUnits(gas, 18), language)} ${asName(coin, t('alert.nativeCoin'))}`;
   const facts = [
     ...(blockNumber === null ? [] : [t('alert.block', { block: writeNumber(String(blockNumber), language) })]),
-    ...(gasFee === null
-      ? []
-      : [
-          t('alert.fee', {
-            fee: `${writeNumber(inUnits(gasFee, 18), language)} ${asName(coin, t('alert.nativeCoin'))}`,
-          }),
-        ]),
+    ...(gasFee === null ? [] : [t('alert.fee', { fee: feeOf(gasFee) })]),
   ];
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
@@ -117,27 +116,27 @@ function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer
 function colorOf({ alerts }: Story): number {
   if (alerts.some((alert) => alert.state === 'dead')) return COLORS.danger;
   if (alerts.some((alert) => alert.state !== 'sent')) return COLORS.warn;
-  return alerts.length > 0 ? COLORS.good : GREY;
+  return alerts.length > 0 ? COLORS.good : GRAY;
 }
 
 function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: StoryContext): string {
   if (address === null) return t('why.nobody');
   const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
-  return `${label ? `${asName(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
+  return `${label ? `${titleName(label)} ` : ''}${fullAddress(address, settings)}`;
 }
 
 /**
  * How it arrived. The watchers that it was sent for, and the operator's project, are shown only to the project's own
  * guild.
  */
-function received(
-  { deliveries, seenAt, own, count, reorganized }: Story,
-  { t, projects: known }: StoryContext,
-): string[] {
+function received({ deliveries, seenAt, own, count, reorganized }: Story, context: StoryContext): string[] {
+  const { t } = context;
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
   const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
-  const projects = [...named].filter((id) => own || id !== known.operatorId);
+  const projects = [...named]
+    .filter((id) => own || id !== context.projects.operatorId)
+    .map((id) => inCode(id, '', ID_LONGEST));
   const words = { count: times, at: moment(seenAt), last: moment(last) };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
@@ -146,11 +145,7 @@ function received(
   return [
     last - seenAt >= MINUTE ? t('why.received', words) : t('why.receivedAtOnce', words),
     ...(own && watchers.length > 0 ? watchers : []),
-    ...(projects.length > 0
-      ? [
-          `-# ${t('why.project', { projects: projects.map((one) => inCode(one, '', ID_LONGEST)).join(t('reply.comma')) })}`,
-        ]
-      : []),
+    ...(projects.length > 0 ? [`-# ${t('why.project', { projects: projects.join(t('reply.comma')) })}`] : []),
     ...(count > 1 ? [t('why.equal', { count })] : []),
     ...(reorganized ? [t('why.reorganized')] : []),
   ];
@@ -171,7 +166,7 @@ function inChannel(channelId: string, story: Story, context: StoryContext): stri
 
 function describeDecision(decision: StoryDecision, { t, labels }: StoryContext): string {
   const { subscription: id, address, label, outcome } = decision;
-  const name = address && asName(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
+  const name = address && titleName(label ?? labels.get(address), `\`${shortAddress(address)}\``);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
   // A later version may have stored a reason that this one does not know.
   const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
@@ -212,16 +207,18 @@ function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
       if (channel?.state === 'unreachable') return [t('why.state.unreachable', { reason })];
       if (context.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(context.hold.probeAt) })];
-      if (message?.sentAt)
+      if (message?.sentAt) {
         return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, context) })];
+      }
       if (message) {
         const sending = t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts });
         return [sending, ...paused(alert, context)];
       }
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
       // Once it is due, something else delays the digest, such as Discord's errors.
-      if (alert.gatheredUntil !== null && alert.gatheredUntil > now())
+      if (alert.gatheredUntil !== null && alert.gatheredUntil > now()) {
         return [t('why.state.burst', { due: ago(alert.gatheredUntil) }), ...paused(alert, context)];
+      }
       return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, context)];
     }
   }
@@ -244,11 +241,11 @@ function linkTo({ message, channelId }: StoryAlert, { t, guildId }: StoryContext
 function describeWarning(warning: Warning, { t }: StoryContext): string {
   switch (warning.kind) {
     case 'look-alike': {
-      const full = (address: AddressText) => `\`${checksumAddress(address)}\``;
-      return t('why.warning.look-alike', { address: full(warning.address), like: full(warning.like) });
+      const { address, like } = warning;
+      return t('why.warning.look-alike', { address: addressInCode(address), like: addressInCode(like) });
     }
     case 'imitation':
-      return t('why.warning.imitation', { symbol: nameOf(t, warning.symbol, '?') });
+      return t('why.warning.imitation', { symbol: thirdPartyName(t, warning.symbol, '?') });
     case 'other-project':
       return t('why.warning.other-project', { project: inCode(warning.projectId, '?', ID_LONGEST) });
     case 'uncataloged':
