@@ -1,12 +1,14 @@
 import {
+  type APIActionRowComponent,
   type APIMessageComponent,
+  type APIStringSelectComponent,
   ApplicationCommandType,
   ApplicationIntegrationType,
   ComponentType,
   ContextMenuCommandBuilder,
   InteractionContextType,
 } from 'discord.js';
-import type { Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
+import type { MenuUse, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
 import type { AddressText } from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
@@ -14,22 +16,19 @@ import { type AddressFault, addressesIn, checksumAddress, parseWatchable } from 
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
-import { coverageOf, nextStep } from './shared/coverage.ts';
+import { MENU_MOST, menuRow, press, row } from './shared/components.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
-import { notNamed } from './shared/naming.ts';
-import { fullAddress, note, press, row } from './shared/reply.ts';
+import { namesByAddress, notNamed } from './shared/naming.ts';
+import { nextStep } from './shared/next-step.ts';
+import { fullAddress, note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
-
-/** `Watch addresses in this message`, in the menu of a message. */
 
 type Needs = ContextWith<
   'guildChannels' | 'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
 >;
 
 const NAME = 'Watch addresses in this message';
-/** Discord's limit of a menu. */
-const MOST = 25;
 
 /** The addresses in a message: those that can be watched, and those that cannot. */
 interface Found {
@@ -37,7 +36,7 @@ interface Found {
   refused: { text: string; fault: AddressFault }[];
 }
 
-/** Offers to watch the addresses in a message in its channel. */
+/** `Watch addresses in this message`, in a message's menu: offers to watch them in the message's channel. */
 export const watchMessage: MessageCommand<Needs> = {
   kind: 'message',
   data: {
@@ -69,32 +68,40 @@ export const watchMessage: MessageCommand<Needs> = {
     if (fresh.length === 0) {
       return note('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
     }
-    const offered = fresh.slice(0, MOST);
+    const offered = fresh.slice(0, MENU_MOST);
     const rest = fresh.length - offered.length;
     const alike = await lookAlikes(offered, interaction, context);
-    return {
-      ...note(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count: fresh.length }), [
-        t('watch.choose', { channel: `<#${interaction.channelId}>` }),
-        ...lookAlikeLines(alike, context),
-        ...lines,
-        rest > 0 ? t('watch.more', { count: rest }) : null,
-      ]),
-      components: [await menu(offered, alike, interaction.guildId, context)],
-    };
+    const shown = [
+      t('watch.choose', { channel: `<#${interaction.channelId}>` }),
+      ...lookAlikeLines(alike, context),
+      ...lines,
+      rest > 0 ? t('watch.more', { count: rest }) : null,
+    ];
+    return note(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count: fresh.length }), shown, {
+      components: [await menuOf(offered, alike, interaction.guildId, context)],
+    });
   },
-  menus: { add: { access: 'manage', response: 'update', choose } },
+  menus: {
+    add: {
+      access: 'manage',
+      response: 'update',
+      choose: (interaction, _, values, context) => watchChosen(interaction, values, context),
+    },
+  },
 };
 
 /** `Watch addresses in this message:add`: adds the chosen addresses, each like `/subscription add` without options. */
-async function choose(...[interaction, , values, context]: Parameters<Menu<Needs>['choose']>): Promise<Reply> {
+async function watchChosen(interaction: MenuUse, values: string[], context: Needs): Promise<Reply> {
   const { guildId, channelId, user } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
   await checkTarget(interaction, channelId, null, context);
   const { addresses, refused } = findAddresses(values.join(' '));
-  const outcomes = { added: [], exists: [], full: [], crowded: [] } as Record<
-    'added' | 'exists' | 'full' | 'crowded',
-    AddressText[]
-  >;
+  const outcomes: Record<'added' | 'exists' | 'full' | 'crowded', AddressText[]> = {
+    added: [],
+    exists: [],
+    full: [],
+    crowded: [],
+  };
   for (const address of addresses) {
     const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
     const outcome = await subscriptions.add(wish, settings.maxSubscriptions, settings.maxChannelsPerAddress);
@@ -127,7 +134,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
   const target = t('watch.target', { channel: `<#${channelId}>` });
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
-  const next = nextStep(await coverageOf(guildId, added, context), added.length, 'all', context);
+  const next = await nextStep(guildId, added, 'all', context);
   return note(tone, t('watch.done', { count: added.length }), [...lines, target, outside], {
     fields: [next.field],
     components: [row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0'))],
@@ -175,31 +182,21 @@ function findAddresses(text: string): Found {
   return { addresses: [...addresses], refused: [...refused.values()] };
 }
 
-async function menu(
+/** The menu for picking the addresses to watch. */
+async function menuOf(
   addresses: AddressText[],
   alike: ReadonlyMap<AddressText, unknown>,
   guildId: string,
-  { labels, t }: Needs,
-) {
-  const names = new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
+  context: Needs,
+): Promise<APIActionRowComponent<APIStringSelectComponent>> {
+  const { t } = context;
+  const names = await namesByAddress(guildId, context);
   const options = addresses.map((address) => {
     const about = alike.has(address) ? t('watch.alike') : names.get(address);
     const description = about && { description: cutTo(about, 100) };
     return { label: checksumAddress(address), value: checksumAddress(address), ...description };
   });
-  return {
-    type: ComponentType.ActionRow as const,
-    components: [
-      {
-        type: ComponentType.StringSelect as const,
-        custom_id: `${NAME}:add`,
-        placeholder: t('watch.placeholder'),
-        min_values: 1,
-        max_values: options.length,
-        options,
-      },
-    ],
-  };
+  return menuRow(`${NAME}:add`, t('watch.placeholder'), options, { min_values: 1, max_values: options.length });
 }
 
 function group(addresses: AddressText[], heading: string, show: (address: AddressText) => string): string[] {
