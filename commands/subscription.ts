@@ -1,43 +1,20 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
-import { define } from './shared/define.ts';
-import type { ContextWith } from './shared/services.ts';
+import { bySubcommand, define } from './shared/define.ts';
+import type { CommandContext } from './shared/services.ts';
 import { TARGET_TYPES } from './shared/target.ts';
 import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
+import { exportFile } from './subscription/export.ts';
 import { offer } from './subscription/find.ts';
-import { discardButton, exportFile, importButton, importFile } from './subscription/import.ts';
+import { discardButton, importButton, importFile } from './subscription/import.ts';
 import { actMenu, list, listButton } from './subscription/list.ts';
 import { MUTE_CHOICES, mute, muteButton } from './subscription/mute.ts';
 import { addMoreOptions, addSharedOptions } from './subscription/options.ts';
 import { panelButtons, panelForms } from './subscription/panel.ts';
 import { dropButton, keepButton, remove, removeButton } from './subscription/remove.ts';
 import { test, testButton } from './subscription/sample.ts';
-import { offerTokens } from './subscription/tokens.ts';
-
-/** `/subscription`: adds, edits, lists, pauses, imports and exports what channels watch. */
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'labels'
-  | 'guilds'
-  | 'channels'
-  | 'audit'
-  | 'confirmations'
-  | 'history'
-  | 'tokens'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'onRelabeled'
-  | 'sample'
-  | 'readAttachment'
->;
+import { offerTokens } from './subscription/token-book.ts';
 
 const withSubscription = (
   command: SlashCommandSubcommandBuilder,
@@ -52,7 +29,7 @@ const withSubscription = (
       .setMaxLength(300),
   );
 
-/** The guild's subscriptions: which addresses are watched, and what is posted where. */
+/** `/subscription`: which addresses the guild watches, and what is posted where. */
 export const subscription = {
   data: define('subscription', 'Watch addresses and choose which alerts go where')
     .addSubcommand((command) =>
@@ -129,31 +106,18 @@ export const subscription = {
       command.setName('export').setDescription('Download all subscriptions and labels as a CSV file'),
     ),
   access: { list: 'all' },
-  execute(interaction, context) {
-    const name = interaction.options.getSubcommand();
-    switch (name) {
-      case 'add':
-        return add(interaction, context);
-      case 'list':
-        return list(interaction, context);
-      case 'edit':
-        return edit(interaction, context);
-      case 'remove':
-        return remove(interaction, context);
-      case 'pause':
-      case 'resume':
-        return pause(interaction, context, name === 'pause');
-      case 'mute':
-        return mute(interaction, context);
-      case 'test':
-        return test(interaction, context);
-      case 'import':
-        return importFile(interaction, context);
-      case 'export':
-        return exportFile(interaction, context);
-    }
-    throw new Error(`no subcommand ${name}`);
-  },
+  execute: bySubcommand<CommandContext>({
+    add,
+    list,
+    edit,
+    remove,
+    pause: (interaction, context) => pause(interaction, context, true),
+    resume: (interaction, context) => pause(interaction, context, false),
+    mute,
+    test,
+    import: importFile,
+    export: exportFile,
+  }),
   autocomplete(interaction, context) {
     return interaction.options.getFocused(true).name === 'token'
       ? offerTokens(interaction, context)
@@ -172,4 +136,4 @@ export const subscription = {
     import: importButton,
     discard: discardButton,
   },
-} satisfies Command<Needs>;
+} satisfies Command<CommandContext>;

@@ -7,24 +7,26 @@ import { imitatedBy } from '../src/domain/guard.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
-import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
+import { checksumAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
-import { addressChoice, fitting } from './shared/choices.ts';
+import { addressChoice, choicesWith } from './shared/choices.ts';
+import { linkButton, press, rows } from './shared/components.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
-import { echoing, fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
+import { readAddress } from './shared/read-address.ts';
+import { addressInCode, echoing, fullAddress, note, thirdPartyName } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 import { checkTarget } from './shared/target.ts';
-import { type AddServices, watch } from './subscription/add.ts';
-import { choiceOf, imitationsAmong, knownIn } from './subscription/tokens.ts';
+import { imitationsAmong, knownIn, tokenChoice } from './shared/tokens.ts';
+import { type AddNeeds, watch } from './subscription/add.ts';
 
-type Needs = ContextWith<AddServices | 'coolDown' | 'explorer'>;
+type Needs = AddNeeds & ContextWith<'coolDown' | 'explorer'>;
 
-/** What the explorer knows about a token. */
+/** `/token`: what the explorer knows about a token. */
 export const token = {
   data: defineAnywhere('token', 'Look up a token by its contract address').addStringOption((option) =>
     option
@@ -41,18 +43,17 @@ export const token = {
     const { own, explorer, settings } = context;
     if (!explorer) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
     const typed = interaction.options.getString('address', true);
-    const parsed = parseAddress(typed);
-    if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);
-    if (parsed.address === NATIVE_SENTINEL) throw echoing(new UserError(own('token.native')), typed, own);
+    const address = readAddress(typed, own);
+    if (address === NATIVE_SENTINEL) throw echoing(new UserError(own('token.native')), typed, own);
     countLookUp('explorer', interaction, context);
-    const response = await explorer.token(parsed.address);
+    const response = await explorer.token(address);
     switch (response.status) {
       case 'found':
         return show(response.token, await warningOf(response.token, interaction.guildId, context), context);
       case 'not-found':
-        throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
+        throw new UserError(own('token.notFound', { address: fullAddress(address, settings) }));
       case 'invalid':
-        throw new UserError(own('token.invalid', { address: fullAddress(parsed.address, settings) }));
+        throw new UserError(own('token.invalid', { address: fullAddress(address, settings) }));
       case 'rejected':
         throw echoing(new UserError(explain(own, response, 'explorer')), typed, own);
       default:
@@ -83,34 +84,33 @@ export const token = {
     // Recent tokens come from the whole guild, so only people who see all of its channels get them.
     const moved = secret.size === 0 ? await tokens.known(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
-    for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));
-    return fitting(interaction, [...found.values()]);
+    for (const one of moved) if (one.seen && one.token !== 'native') offer(tokenChoice(one, imitations, t));
+    return choicesWith(interaction.options.getFocused(), [...found.values()]);
   },
   buttons: {
     /** `token:watch:<address>` */
     watch: {
       access: 'manage',
       response: 'reply',
-      async press(interaction, [address = ''], context) {
-        const parsed = parseWatchable(address);
-        if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), address, context.t);
-        await checkTarget(interaction, interaction.channelId, null, context);
-        const wish = { ...DEFAULT_CHOICES, address: parsed.address, channelId: interaction.channelId };
-        return watch(interaction, context, wish);
+      async press(interaction, [text = ''], context) {
+        const address = readAddress(text, context.t, parseWatchable);
+        const { channelId } = interaction;
+        await checkTarget(interaction, channelId, null, context);
+        return watch(interaction, context, { ...DEFAULT_CHOICES, address, channelId });
       },
     },
   },
 } satisfies Command<Needs>;
 
-/** A warning, as in alerts, if the token copies the symbol of a cataloged one or the native coin; null: none. */
+/** A warning, as in alerts, if the token copies the symbol of a cataloged one or of the native coin; null: none. */
 async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
   if (found.cataloged === true) return null;
   const genuine = imitatedBy(found.address, found.symbol, await knownIn(context.isOutside ? null : guildId, context));
   if (genuine === null) return null;
-  const symbol = nameOf(context.own, found.symbol, '?');
+  const symbol = thirdPartyName(context.own, found.symbol, '?');
   return genuine === 'native'
     ? context.own('alert.imitationOfCoin', { symbol })
-    : context.own('alert.imitationOf', { symbol, address: `\`${checksumAddress(genuine)}\`` });
+    : context.own('alert.imitationOf', { symbol, address: addressInCode(genuine) });
 }
 
 function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {
@@ -122,7 +122,7 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
   const unknown = t('token.notGiven');
   const called = cataloged
     ? asName(name, t('token.unnamed'), undefined, t('alert.hiddenName'))
-    : nameOf(t, name, t('token.unnamed'));
+    : thirdPartyName(t, name, t('token.unnamed'));
   const title = [...new Set([called, symbolOf(found, t)])].join(' ').trimEnd();
   return note(
     warning === null ? 'info' : 'warn',
@@ -134,7 +134,7 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
     ],
     {
       fields: [
-        { name: t('token.type'), value: nameOf(t, type, unknown), inline: true },
+        { name: t('token.type'), value: thirdPartyName(t, type, unknown), inline: true },
         { name: t('token.decimals'), value: decimals === null ? unknown : String(decimals), inline: true },
         {
           name: t('token.cataloged'),
@@ -143,14 +143,14 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
         },
         { name: t('token.supply'), value: supply(found, t, language) },
       ],
-      components: buttons.length > 0 ? [row(...buttons)] : [],
+      components: rows(buttons),
     },
   );
 }
 
 /** The symbol as alerts write it. */
 const symbolOf = ({ symbol, cataloged }: Token, t: Translate): string =>
-  cataloged && symbol !== null ? asSymbol(symbol, '', t('alert.hiddenName')) : nameOf(t, symbol, '');
+  cataloged && symbol !== null ? asSymbol(symbol, '', t('alert.hiddenName')) : thirdPartyName(t, symbol, '');
 
 /** NFTs have no decimals. */
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');

@@ -6,59 +6,43 @@ import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { coverageOf, nextStep } from '../shared/coverage.ts';
+import { press, row } from '../shared/components.ts';
 import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
-import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
-import { requireMention } from '../shared/rights.ts';
+import { nextStep } from '../shared/next-step.ts';
+import { readAddress } from '../shared/read-address.ts';
+import { fullAddress, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
-import { dryRunField } from './dry-run.ts';
-import { nameOf } from './find.ts';
+import { type DryRunNeeds, dryRunField } from './dry-run.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
+import { requireMention } from './mention.ts';
 import { chosenBy } from './options.ts';
 import { panelRow } from './panel.ts';
-import { tokenBook } from './tokens.ts';
+import { tokenBook } from './token-book.ts';
 
-/** The services that adding a subscription needs. */
-export type AddServices =
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'labels'
-  | 'guilds'
-  | 'audit'
-  | 'history'
-  | 'tokens'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'onRelabeled';
-
-type Needs = ContextWith<AddServices>;
+/** What adding a subscription needs. */
+export type AddNeeds = DryRunNeeds & ContextWith<'guilds' | 'audit' | 'receiver' | 'onRelabeled'>;
 
 /** `/subscription add`. */
-export async function add(interaction: CommandUse, context: Needs): Promise<Reply> {
-  const typed = interaction.options.getString('address', true);
-  const parsed = parseWatchable(typed);
-  if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), typed, context.t);
+export async function add(interaction: CommandUse, context: AddNeeds): Promise<Reply> {
+  const address = readAddress(interaction.options.getString('address', true), context.t, parseWatchable);
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
   await checkPlace(interaction, channelId, picked, context);
   requireMention(interaction, choices.mention, channelId, context.t);
-  const wish = { ...choices, address: parsed.address };
+  const wish = { ...choices, address };
   return watch(interaction, context, { ...wish, channelId: await placeFor(interaction, channelId, wish, context) });
 }
 
 /** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
-async function usualChannel(interaction: CommandUse, context: Needs): Promise<string> {
+async function usualChannel(interaction: CommandUse, context: AddNeeds): Promise<string> {
   const { server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
@@ -78,7 +62,7 @@ async function usualChannel(interaction: CommandUse, context: Needs): Promise<st
 /** Adds a subscription for any command or button; the caller has checked it. */
 export async function watch(
   interaction: CommandUse | ButtonUse,
-  context: Needs,
+  context: AddNeeds,
   wish: Choices & { address: AddressText; channelId: string },
 ): Promise<Reply> {
   const { guildId } = interaction;
@@ -120,38 +104,34 @@ export async function watch(
 async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
-  context: Needs,
+  context: AddNeeds,
   { dryRun, before }: { dryRun: APIEmbedField; before: string | null },
 ): Promise<Reply> {
   const { t } = context;
   const { address, id, guildId } = subscription;
-  const [tokens, alike, coverage] = await Promise.all([
+  const [tokens, alike, next] = await Promise.all([
     tokenBook(guildId, context),
     lookAlikes([address], interaction, context),
-    coverageOf(guildId, [address], context),
+    nextStep(guildId, [address], String(id), context),
   ]);
-  const next = nextStep(coverage, 1, String(id), context);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
-  return note(
-    alike.size > 0 || outside !== null ? 'warn' : 'good',
-    t('subscription.add.title', { name: nameOf(subscription) }),
-    [
-      addressLine(address, context),
-      before === null ? null : t('label.setOver', { before: boldName(before) }),
-      ...lookAlikeLines(alike, context),
-      ...summary(subscription, context, tokens),
-      silentMention(interaction, subscription, t),
-      outside,
+  const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
+  const lines = [
+    addressLine(address, context),
+    before === null ? null : t('label.setOver', { before: boldName(before) }),
+    ...lookAlikeLines(alike, context),
+    ...summary(subscription, context, tokens),
+    silentMention(interaction, subscription, t),
+    outside,
+  ];
+  return note(tone, t('subscription.add.title', { name: nameOf(subscription) }), lines, {
+    fields: [next.field, dryRun],
+    footer: { text: t('subscription.add.footer', { id }) },
+    components: [
+      panelRow(subscription, context),
+      row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0')),
     ],
-    {
-      fields: [next.field, dryRun],
-      footer: { text: t('subscription.add.footer', { id }) },
-      components: [
-        panelRow(subscription, context),
-        row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0')),
-      ],
-    },
-  );
+  });
 }
 
 /** Discord shows a role without a ping if the role does not allow it. */

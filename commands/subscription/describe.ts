@@ -5,7 +5,7 @@ import { wordingsOf } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
 import { fullAddress, moment } from '../shared/reply.ts';
 import type { CommandServices, ContextWith } from '../shared/services.ts';
-import type { TokenBook } from './tokens.ts';
+import type { TokenBook } from './token-book.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
 
@@ -25,7 +25,7 @@ export function describe(choices: Choices, context: Needs, tokens: TokenBook): s
   return [
     some ? t('subscription.what.some') : t(`subscription.what.${direction}.${kind}`),
     ...narrower,
-    ...rhythmPhrases(choices, context),
+    ...schedulePhrases(choices, context),
     ...mentionPhrases(choices, context),
   ];
 }
@@ -86,7 +86,7 @@ function filterPhrases({ filters }: Choices, { t, language, settings }: Needs, t
   ].filter((phrase) => phrase !== false);
 }
 
-function rhythmPhrases({ digest, quiet, watchSilence, style }: Choices, { t, server }: Needs): string[] {
+function schedulePhrases({ digest, quiet, watchSilence, style }: Choices, { t, server }: Needs): string[] {
   return [
     digest !== null && t(`subscription.what.${digest}`),
     quiet !== null && t('subscription.what.quiet', { hours: quiet.replace('-', '–'), zone: server.timezone ?? 'UTC' }),

@@ -14,12 +14,11 @@ import { impostorsAmong } from '../shared/look-alike.ts';
 import { ago, asManyAsFit } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
+import { catalogedAmong, knownIn } from '../shared/tokens.ts';
 import type { Asker } from '../shared/visibility.ts';
-import { catalogedAmong, knownIn } from './tokens.ts';
 
-/** The dry run: what filters would have posted in the last days. */
-
-type Needs = ContextWith<
+/** What a dry run needs. */
+export type DryRunNeeds = ContextWith<
   | 'guildChannels'
   | 'subscriptions'
   | 'labels'
@@ -38,14 +37,23 @@ const MOST = 50_000;
 
 /** Most characters of an amount: a token may claim 255 decimals. */
 const LONGEST = 120;
+/** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
+const FIELD_MOST = 1_000;
+/** The options of rules that have a different name. */
+const OPTIONS: Partial<Record<HiddenReason, string>> = {
+  'denied-token': 'exclude-tokens',
+  'token-list': 'tokens',
+  'denied-counterparty': 'exclude-counterparties',
+  counterparty: 'counterparties',
+};
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
-/** Shows what a subscription would have posted in the last days, with examples. */
+/** The dry run: what a subscription would have posted in the last days, with examples. */
 export async function dryRunField(
   proposal: Proposal,
   asker: Asker & { guildId: string },
-  context: Needs,
+  context: DryRunNeeds,
 ): Promise<APIEmbedField> {
   const { history, settings, moved, language, now, t } = context;
   const channelIds = await knownChannels(asker, context);
@@ -75,14 +83,14 @@ export async function dryRunField(
   });
   const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
   const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
-  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, 1_000) };
+  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, FIELD_MOST) };
 }
 
 /**
  * The channels to whose transfers a dry run is limited; null: all transfers of the guild's project. Only people who see
  * every watching channel of a guild that manages its project may learn what else arrives there.
  */
-async function knownChannels(asker: Asker & { guildId: string }, context: Needs): Promise<string[] | null> {
+async function knownChannels(asker: Asker & { guildId: string }, context: DryRunNeeds): Promise<string[] | null> {
   const [{ visible, unseen }, { scope }] = await Promise.all([
     seenBy(asker, context),
     context.projects.of(asker.guildId),
@@ -91,19 +99,11 @@ async function knownChannels(asker: Asker & { guildId: string }, context: Needs)
   return [...new Set(visible.map(({ channelId }) => channelId))];
 }
 
-/** The options of rules that have a different name. */
-const OPTIONS: Partial<Record<HiddenReason, string>> = {
-  'denied-token': 'exclude-tokens',
-  'token-list': 'tokens',
-  'denied-counterparty': 'exclude-counterparties',
-  counterparty: 'counterparties',
-};
-
 /** How many transfers each option left out, with the option's name in the person's language. */
 function leftOut(
   { hidden }: DryRun,
   { minimum, filters }: Pick<Proposal, 'minimum' | 'filters'>,
-  { t, language }: Needs,
+  { t, language }: ContextWith,
 ): string[] {
   const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription edit ${option}`]?.name ?? option}\``;
   const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];

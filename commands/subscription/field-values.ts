@@ -5,9 +5,10 @@ import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
-import { withMeant } from '../shared/meant.ts';
+import { notAmong } from '../shared/meant.ts';
 import { quoted } from '../shared/reply.ts';
-import { type TokenBook, writeAsset } from './tokens.ts';
+import { writeAsset } from '../shared/tokens.ts';
+import type { TokenBook } from './token-book.ts';
 
 /** The context for reading a text. */
 export interface Reading {
@@ -63,10 +64,7 @@ export function oneOf<Value extends string>(option: string, values: readonly [Va
       if (text === '') return values[0];
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
-      const choices = values.map((value) => `\`${value}\``).join(t('reply.comma'));
-      throw new UserError(
-        withMeant(t('subscription.filter.choice', { option: called(option), choices }), text, values, t),
-      );
+      throw notAmong(called(option), text, values, t);
     },
     write: String,
   };

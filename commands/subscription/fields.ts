@@ -9,7 +9,8 @@ import { halfWidth } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { readName } from '../shared/naming.ts';
-import { echoing } from '../shared/reply.ts';
+import { addressInCode, echoing } from '../shared/reply.ts';
+import { writeAsset } from '../shared/tokens.ts';
 import {
   citing,
   type Field,
@@ -29,7 +30,6 @@ import {
   writeMinimums,
   yesOrNo,
 } from './field-values.ts';
-import { writeAsset } from './tokens.ts';
 
 /** Everything that people choose, in one flat object. */
 type Flat = Omit<Choices, 'filters'> & Filters;
@@ -59,13 +59,15 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
   style: { option: 'style', read: readStyle, write: (value) => value ?? '' },
 };
 
+const KEYS = Object.keys(FIELDS) as (keyof Flat)[];
+
 /**
  * Applies the chosen options to the previous choices; `input` returns the text of each option. Throws a {@link
  * UserError} for an invalid text.
  */
 export function readChoices(input: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {
-  const chosen: Flat = { ...before, ...before.filters };
-  for (const key of Object.keys(FIELDS) as (keyof Flat)[]) readField(key, input, chosen, reading);
+  const chosen = flat(before);
+  for (const key of KEYS) readField(key, input, chosen, reading);
   const after = unflat(chosen);
   checkTogether(after, reading);
   return after;
@@ -89,22 +91,22 @@ function readField<Key extends keyof Flat>(
 
 /** Every choice of a subscription as text, in the order of {@link FIELDS}. */
 export function writeChoices(choices: Choices): string[] {
-  const flat: Flat = { ...choices, ...choices.filters };
-  const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
-  return (Object.keys(FIELDS) as (keyof Flat)[]).map(write);
+  return KEYS.map((key) => writeField(key, flat(choices)));
 }
 
-/** An option's choice as text. */
+/** An option's choice as text; empty: there is no such option. */
 export function writeChoice(option: string, choices: Choices): string {
-  const flat: Flat = { ...choices, ...choices.filters };
-  const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
-  const found = (Object.keys(FIELDS) as (keyof Flat)[]).find((key) => FIELDS[key].option === option);
-  return found === undefined ? '' : write(found);
+  const key = KEYS.find((one) => FIELDS[one].option === option);
+  return key === undefined ? '' : writeField(key, flat(choices));
 }
 
-function unflat(flat: Flat): Choices {
+const writeField = <Key extends keyof Flat>(key: Key, choices: Flat): string => FIELDS[key].write(choices[key]);
+
+const flat = (choices: Choices): Flat => ({ ...choices, ...choices.filters });
+
+function unflat(choices: Flat): Choices {
   const part = <Whole extends object>(like: Whole) =>
-    Object.fromEntries(Object.keys(like).map((key) => [key, flat[key as keyof Flat]]));
+    Object.fromEntries(Object.keys(like).map((key) => [key, choices[key as keyof Flat]]));
   const { filters: _, ...own } = DEFAULT_CHOICES;
   return { ...part(own), filters: part(DEFAULT_FILTERS) } as unknown as Choices;
 }
@@ -128,7 +130,7 @@ function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, 
     (token !== null && filters.deniedTokens.includes(token) ? token : undefined);
   if (both) throw new UserError(t('subscription.filter.both', { what: tokens.nameOf(both) }));
   const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
-  if (other) throw new UserError(t('subscription.filter.both', { what: `\`${checksumAddress(other)}\`` }));
+  if (other) throw new UserError(t('subscription.filter.both', { what: addressInCode(other) }));
   if (token !== null && filters.tokens.length > 0 && !filters.tokens.includes(token)) {
     const options = { token: called('token'), tokens: called('tokens') };
     throw new UserError(t('subscription.filter.tokenNotAmong', { ...options, what: tokens.nameOf(token) }));

@@ -13,7 +13,7 @@ export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
 /** The defaults of missing columns. */
 export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
-/** The columns of a file; a row of the address book has only the first four. */
+/** The columns of a file; a row of the name book has only the first four. */
 export const COLUMNS = [
   'type',
   'address',
@@ -33,7 +33,7 @@ export const IMPORT_BYTES = 256 * 1024;
 const FILES_MOST = 8;
 
 /**
- * CSV files of subscriptions and of the address book: usually one. Each can be imported, unless that would be too many
+ * CSV files of subscriptions and of the name book: usually one. Each can be imported, unless that would be too many
  * files for a message; then they are as large as Discord allows.
  */
 export async function writeFiles(
@@ -44,8 +44,7 @@ export async function writeFiles(
   const rows: string[] = [];
   for (const [index, one] of subscriptions.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
-    const kept = [...writeChoices(one), writeYesOrNo(one.paused), writeMoment(one.mutedUntil, now)];
-    rows.push(csvLine(['subscription', checksumAddress(one.address), `<#${one.channelId}>`, ...kept]));
+    rows.push(csvLine(['subscription', checksumAddress(one.address), `<#${one.channelId}>`, ...cellsOf(one, now)]));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));
   return split([...rows, ...names].map((row) => `${row}\r\n`));
@@ -71,12 +70,16 @@ function split(rows: string[]): string[] {
   return files;
 }
 
-/** The columns in which two differ. */
+/** The columns in which two differ, in inline code. */
 export function differing(one: Kept, other: Kept): string[] {
-  const cells = (kept: Kept) => [...writeChoices(kept), writeYesOrNo(kept.paused), writeMoment(kept.mutedUntil, 0)];
-  const others = cells(other);
-  const columns = COLUMNS.slice(-others.length);
-  return columns.filter((_, index) => cells(one)[index] !== others[index]).map((column) => `\`${column}\``);
+  const [cells, others] = [cellsOf(one, 0), cellsOf(other, 0)];
+  const columns = COLUMNS.slice(-cells.length);
+  return columns.filter((_, index) => cells[index] !== others[index]).map((column) => `\`${column}\``);
+}
+
+/** The cells behind the address and the channel. Mutes that ended before `now` are left out. */
+function cellsOf(kept: Kept, now: number): string[] {
+  return [...writeChoices(kept), writeYesOrNo(kept.paused), writeMoment(kept.mutedUntil, now)];
 }
 
 function writeMoment(until: number | null, now: number): string {

@@ -1,21 +1,16 @@
-import type { AutocompleteUse, Choice, CommandUse } from '../../src/discord/command.ts';
+import type { AutocompleteUse, ButtonUse, Choice, CommandUse, FormUse, MenuUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { refusing } from '../shared/meant.ts';
-import { titleName } from '../shared/naming.ts';
 import { echoing, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { visibleTo } from '../shared/subscriptions.ts';
+import { nameOf, visibleTo } from '../shared/subscriptions.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'now'>;
-
-/** A subscription's short name: its label, or else its shortened address. */
-export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
-  return titleName(label, `\`${shortAddress(address)}\``);
-}
+type Needs = ContextWith<'guildChannels' | 'subscriptions'>;
 
 /** The subscription with this number, address or label, among those of this guild that the person sees. */
 export async function named(interaction: CommandUse, context: Needs): Promise<Subscription> {
@@ -39,6 +34,18 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   throw echoing(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
 }
 
+/** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
+export async function seenOne(
+  interaction: ButtonUse | FormUse | MenuUse,
+  id: string | number | undefined,
+  context: Needs,
+): Promise<Subscription> {
+  const found = await context.subscriptions.get(interaction.guildId, Number(id));
+  const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
+  if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
+  return found;
+}
+
 /** This guild's subscriptions that the person sees and that match the typed text. */
 export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { language, t } = context;
@@ -46,12 +53,10 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
   const all = await visibleTo(interaction, context);
   const everything = { name: t('subscription.all'), value: 'all' };
   const withAll = interaction.options.getSubcommand(false) === 'mute' && 'all'.startsWith(typed);
-  const fitting = all.filter(({ id, label, address }) =>
+  const matching = all.filter(({ id, label, address }) =>
     [String(id), label?.toLowerCase() ?? '', address].some((text) => text.includes(typed)),
   );
-  return [...(withAll ? [everything] : []), ...fitting.map((one) => ({ name: lineOf(one), value: String(one.id) }))];
-
-  function lineOf({ id, label, address, channelId, direction }: Subscription): string {
+  const lineOf = ({ id, label, address, channelId, direction }: Subscription): string => {
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
     const way = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
     const parts = [
@@ -61,5 +66,6 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
       direction === 'any' ? null : way,
     ];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;
-  }
+  };
+  return [...(withAll ? [everything] : []), ...matching.map((one) => ({ name: lineOf(one), value: String(one.id) }))];
 }

@@ -2,49 +2,35 @@ import {
   type APIModalInteractionResponseCallbackData,
   type APISelectMenuOption,
   ComponentType,
+  SelectMenuDefaultValueType,
   TextInputStyle,
 } from 'discord.js';
 import type { FormUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import type { English } from '../../src/languages/english.ts';
 import type { Language } from '../../src/languages/index.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { writeChoice } from './fields.ts';
 import { CHOICES_OF } from './options.ts';
 
 type Part = APIModalInteractionResponseCallbackData['components'][number];
+type Input = Extract<Part, { type: ComponentType.Label }>['component'];
+/** An option that has a label in a form. */
+type Labeled = Exclude<keyof English['subscription']['form'], 'long' | 'flags'>;
 type Flag = 'cataloged' | 'internal' | 'zero' | 'self';
 
 /** One field of a form, for one option or for several switches. */
 type Control =
-  | { kind: 'text'; option: keyof typeof LABELS; example: string; most: number }
+  | { kind: 'text'; option: Labeled; example: string; most: number }
   | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' }
   | { kind: 'role'; option: 'mention' }
   | { kind: 'flags'; option: 'include'; flags: readonly Flag[] };
 
-const LABELS = {
-  minimum: 'subscription.form.minimum',
-  token: 'subscription.form.token',
-  minimums: 'subscription.form.minimums',
-  tokens: 'subscription.form.tokens',
-  'exclude-tokens': 'subscription.form.excludeTokens',
-  counterparties: 'subscription.form.counterparties',
-  'exclude-counterparties': 'subscription.form.excludeCounterparties',
-  'mention-minimum': 'subscription.form.mentionMinimum',
-  'mention-cooldown': 'subscription.form.mentionCooldown',
-  quiet: 'subscription.form.quiet',
-  direction: 'subscription.form.direction',
-  kind: 'subscription.form.kind',
-  digest: 'subscription.form.digest',
-  style: 'subscription.form.style',
-  silence: 'subscription.form.silence',
-  mention: 'subscription.form.mention',
-  include: 'subscription.form.include',
-} as const;
-
-const text = (option: keyof typeof LABELS, example: string, most: number) =>
-  ({ kind: 'text', option, example, most }) as const;
+/** Most characters of a list: Discord's limit of a text field. */
 const LIST_MOST = 4_000;
+
+const text = (option: Labeled, example: string, most: number) => ({ kind: 'text', option, example, most }) as const;
 
 /** The forms of the panel, each with at most five fields, Discord's limit. */
 export const FORMS = {
@@ -86,49 +72,38 @@ export function formOf(
     title: t(`subscription.panel.${name}`),
     components: (FORMS[name] as readonly Control[]).map((control): Part => {
       const now = control.kind === 'flags' ? '' : writeChoice(control.option, choices);
+      const label = t(`subscription.form.${control.option}`);
       // A text that is too long for a field is not offered; a file can change it.
       if (now.length > LIST_MOST) {
-        return {
-          type: ComponentType.TextDisplay,
-          content: `${t(LABELS[control.option])}: ${t('subscription.form.long')}`,
-        };
+        return { type: ComponentType.TextDisplay, content: `${label}: ${t('subscription.form.long')}` };
       }
-      return {
-        type: ComponentType.Label,
-        label: t(LABELS[control.option]),
-        component: inputOf(control, now, choices, t, language),
-      };
+      return { type: ComponentType.Label, label, component: inputOf(control, now, choices, t, language) };
     }),
   };
 }
-
-type Input = Extract<Part, { type: ComponentType.Label }>['component'];
 
 function inputOf(control: Control, now: string, choices: Choices, t: ContextWith['t'], language: Language): Input {
   const { option } = control;
   switch (control.kind) {
     case 'text': {
-      const style = control.most === LIST_MOST ? TextInputStyle.Paragraph : TextInputStyle.Short;
-      const value = now === '' || now === 'off' ? {} : { value: now };
-      const { example: placeholder, most: max_length } = control;
       return {
         type: ComponentType.TextInput,
         custom_id: option,
-        style,
+        style: control.most === LIST_MOST ? TextInputStyle.Paragraph : TextInputStyle.Short,
         required: false,
-        placeholder,
-        max_length,
-        ...value,
+        placeholder: control.example,
+        max_length: control.most,
+        ...(now !== '' && now !== 'off' && { value: now }),
       };
     }
     case 'role': {
-      const chosen = choices.mention === null ? [] : [{ id: choices.mention, type: 'role' as const }];
+      const role = { id: choices.mention ?? '', type: SelectMenuDefaultValueType.Role as const };
       return {
         type: ComponentType.RoleSelect,
         custom_id: option,
         required: false,
         min_values: 0,
-        ...(chosen.length > 0 && { default_values: chosen as never }),
+        ...(choices.mention !== null && { default_values: [role] }),
       };
     }
     case 'choice': {
@@ -156,7 +131,7 @@ function inputOf(control: Control, now: string, choices: Choices, t: ContextWith
   }
 }
 
-/** The choices, with the names of the command's options. */
+/** The choices of an option, with their names in the command. */
 function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: ContextWith['t'], language: Language) {
   if (option === 'silence') {
     return (['no', 'yes'] as const).map((value): APISelectMenuOption => ({ label: t(`token.${value}`), value }));
@@ -168,7 +143,7 @@ function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: Co
   }));
 }
 
-/** The changed fields, by option. */
+/** The texts of the changed fields, by option. */
 export function filledIn(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
   const inputs = new Map<string, string>();
   for (const control of FORMS[name] as readonly Control[]) {

@@ -1,12 +1,4 @@
-import {
-  type APIInteractionDataResolvedChannel,
-  ChannelFlags,
-  ChannelType,
-  DiscordAPIError,
-  type ForumChannel,
-  type GuildBasedChannel,
-  ThreadAutoArchiveDuration,
-} from 'discord.js';
+import { ChannelFlags, ChannelType, DiscordAPIError, type ForumChannel, ThreadAutoArchiveDuration } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { cutTo } from '../../src/domain/text.ts';
@@ -16,23 +8,29 @@ import { languageOf, translator } from '../../src/languages/index.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { fullAddress, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { checkTarget } from '../shared/target.ts';
+import { checkTarget, type PickedChannel, TARGET_TYPES } from '../shared/target.ts';
 
 type Needs = ContextWith<'guildChannels' | 'settings' | 'now'>;
-type Picked = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
+
+/** Where a subscription's alerts can go: in a forum to a post of its own. */
+export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
 
 /** Discord's limit of a post's title. */
 const TITLE_MOST = 100;
 
 /** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
-export function checkPlace(interaction: CommandUse, channelId: string, picked: Picked, context: Needs): Promise<void> {
+export function checkPlace(
+  interaction: CommandUse,
+  channelId: string,
+  picked: PickedChannel,
+  context: Needs,
+): Promise<void> {
   return checkTarget(interaction, channelId, picked, context, forumOf(interaction, channelId) !== null);
 }
 
 /**
- * Where alerts about an address go: in a forum its post, which is made unless the bot made it before; elsewhere the channel
- * itself. Alerts are ordinary messages in the post. If the bot stops before the subscription is stored, the next try finds
- * the post.
+ * The channel for alerts about an address: in a forum the address's post, which is created if there is none, elsewhere
+ * the channel itself. If the bot stops before the subscription is stored, the next try finds the post.
  */
 export async function placeFor(
   interaction: CommandUse,
@@ -68,7 +66,7 @@ function forumOf({ guild }: CommandUse, channelId: string): ForumChannel | null 
   return channel?.type === ChannelType.GuildForum ? channel : null;
 }
 
-/** The bot's open post about exactly this address. Its title may be the same as that of a look-alike. */
+/** The bot's open post about an address; null: none. A look-alike's post may have the same title. */
 async function postIn(forum: ForumChannel, address: AddressText): Promise<string | null> {
   const own = forum.threads.cache.filter(
     (thread) => thread.ownerId === forum.client.user.id && thread.name.endsWith(shortAddress(address)),

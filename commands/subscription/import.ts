@@ -1,25 +1,22 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Questions } from '../../src/domain/confirmation.ts';
 import { MOST_LABELS } from '../../src/domain/guild.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { ask, record, takeConfirmation } from '../shared/audit.ts';
-import { coverageOf, nextStep } from '../shared/coverage.ts';
+import { record } from '../shared/audit.ts';
+import { press, row, rows } from '../shared/components.ts';
+import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName } from '../shared/naming.ts';
-import { firstOf, note, press, quoted, row } from '../shared/reply.ts';
+import { nextStep } from '../shared/next-step.ts';
+import { addressInCode, firstOf, note, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { seenBy, unseenLine } from '../shared/subscriptions.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
-import { differing, IMPORT_BYTES, writeFiles } from './file.ts';
-import { nameOf } from './find.ts';
+import { differing, IMPORT_BYTES } from './file.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
-import { tokenBook } from './tokens.ts';
-
-/** `/subscription import`: subscriptions from a CSV file. */
+import { tokenBook } from './token-book.ts';
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -38,46 +35,21 @@ type Needs = ContextWith<
   | 'readAttachment'
 >;
 
+/** Most rows of each kind in the preview. */
 const SHOWN = 6;
-const ERRORS_SHOWN = 12;
+/** Most faults that are shown. */
+const FAULTS_SHOWN = 12;
 /** Most runs of lines that are listed for one fault. */
 const RUNS_SHOWN = 8;
-
-/** Most texts that are shown for one fault. */
+/** Most texts that are shown for one fault, and most characters of each. */
 const TYPED_SHOWN = 3;
+const TYPED_LONGEST = 60;
 
 /** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
 
 /** What has to be confirmed. */
 type Wish = Questions[typeof IMPORT];
-
-/** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
-export async function exportFile(interaction: CommandUse, context: Needs): Promise<Reply> {
-  const { now, t } = context;
-  const { visible: subscriptions, unseen } = await seenBy(interaction, context);
-  const left = unseenLine(unseen, t);
-  const watched = new Set(subscriptions.map(({ address }) => address));
-  // What is watched has its name in its own rows.
-  const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
-  if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
-  const files = await context.guildQueue.run(interaction.guildId, 'file', () =>
-    writeFiles(subscriptions, labels, now()),
-  );
-  return {
-    ...note('info', t('subscription.export.title'), [
-      t('subscription.export.subscriptions', { count: subscriptions.length }),
-      t('subscription.export.labels', { count: labels.length }),
-      left,
-      files.length > 1 ? t('subscription.export.several', { count: files.length }) : null,
-      t('subscription.export.next'),
-    ]),
-    files: files.map((data, index) => ({
-      name: `ledgerbell-subscriptions${files.length > 1 ? `-${index + 1}` : ''}.csv`,
-      data,
-    })),
-  };
-}
 
 /** `/subscription import`: shows what would change, and asks. */
 export async function importFile(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -117,37 +89,30 @@ export const importButton: Button<Needs> = {
   response: 'update',
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
-    const wish = await wishOf(interaction, context, entry);
+    const wish = await takeConfirmation(interaction, context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
     const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MOST_LABELS };
-    const outcome = await subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
+    const { guildId, user, guildLocale } = interaction;
+    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
-    await guilds.noteLocale(interaction.guildId, interaction.guildLocale);
+    await guilds.noteLocale(guildId, guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);
     const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);
     const renamed = [...labels, ...labeled].map(({ address }) => address);
-    if (renamed.length > 0) await context.onRelabeled(interaction.guildId, [...new Set(renamed)]);
+    if (renamed.length > 0) await context.onRelabeled(guildId, [...new Set(renamed)]);
+    const lines = [
+      added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
+      changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
+      labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
+    ];
+    if (added.length === 0) return note('good', t('subscription.import.done'), lines);
     const addresses = [...new Set(added.map(({ address }) => address))];
-    const next =
-      added.length === 0
-        ? null
-        : nextStep(await coverageOf(interaction.guildId, addresses, context), addresses.length, 'all', context);
-    return note(
-      'good',
-      t('subscription.import.done'),
-      [
-        added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
-        changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
-        labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
-      ],
-      next === null
-        ? {}
-        : { fields: [next.field], components: next.buttons.length === 0 ? [] : [row(...next.buttons)] },
-    );
+    const { field, buttons } = await nextStep(guildId, addresses, 'all', context);
+    return note('good', t('subscription.import.done'), lines, { fields: [field], components: rows(buttons) });
   },
 };
 
@@ -156,13 +121,12 @@ export const discardButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    await wishOf(interaction, context, entry);
+    await takeConfirmation(interaction, context, IMPORT, entry);
     return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
 
-const by = ({ guildId, user }: CommandUse | ButtonUse) => ({ guildId, userId: user.id });
-
+/** The text of the attached file; throws a {@link UserError}. */
 async function attached({ options }: CommandUse, { readAttachment, t }: Needs): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
   const most = IMPORT_BYTES / 1024;
@@ -172,6 +136,7 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Needs): 
   return response.text;
 }
 
+/** What an import is compared with. */
 async function present(interaction: CommandUse, context: Needs): Promise<Present> {
   const { guildId, guild } = interaction;
   const subscriptions = await context.subscriptions.list(guildId);
@@ -188,7 +153,7 @@ async function present(interaction: CommandUse, context: Needs): Promise<Present
 
 /** Each fault once, with its lines. */
 function faults(errors: Plan['errors'], t: Translate): string[] {
-  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, ERRORS_SHOWN);
+  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, FAULTS_SHOWN);
   const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
   return [
     ...kinds.map(([reason, those]) => {
@@ -200,9 +165,11 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
   ];
 }
 
-/** What the lines of one fault hold, unless its reason shows it. */
+/** What was entered in the lines of one fault, unless its reason shows that. */
 function typedIn(reason: string, errors: Plan['errors'], t: Translate): string[] {
-  const texts = [...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, 60)))))];
+  const texts = [
+    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, TYPED_LONGEST))))),
+  ];
   if (texts.every((text) => reason.includes(text))) return [];
   const shown = [...texts.slice(0, TYPED_SHOWN), ...(texts.length > TYPED_SHOWN ? ['…'] : [])];
   return [t('reply.typed', { text: shown.join(t('reply.comma')) })];
@@ -220,8 +187,7 @@ function runsOf(numbers: readonly number[]): string[] {
   return [...shown, ...(runs.length > RUNS_SHOWN ? ['…'] : [])];
 }
 
-const full = (address: AddressText): string => `\`${checksumAddress(address)}\``;
-
+/** What an import would add, change and name. */
 function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: Translate): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
@@ -229,7 +195,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
   };
   return [
     ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {
-      return [...(change.label ? [boldName(change.label)] : []), full(address), `→ <#${channelId}>`].join(' ');
+      return [...(change.label ? [boldName(change.label)] : []), addressInCode(address), `→ <#${channelId}>`].join(' ');
     }),
     ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ address, channelId, change }) => {
       const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
@@ -237,14 +203,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
       return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(t('reply.comma'))}`;
     }),
     ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
-      return `${boldName(name)} ${full(address)}`;
+      return `${boldName(name)} ${addressInCode(address)}`;
     }),
   ];
-}
-
-/** What the person was asked to confirm; throws a {@link UserError} if that is too old or was already confirmed. */
-async function wishOf(interaction: ButtonUse, context: Needs, entry: string | undefined): Promise<Wish> {
-  const wish = await takeConfirmation(interaction, context, IMPORT, entry);
-  if (!wish) throw new UserError(context.t('subscription.import.late'));
-  return wish;
 }

@@ -1,44 +1,32 @@
-import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
+import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { menuRow, pager, press, row, rows } from '../shared/components.ts';
 import { titleName } from '../shared/naming.ts';
-import { ago, asManyAsFit, note, pageOf, pager, press, row, shortAddress } from '../shared/reply.ts';
+import { ago, asManyAsFit, note, pageOf, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
+import { seenOne } from './find.ts';
 import { mutedTokens } from './mute.ts';
-import { panel, seenOne } from './panel.ts';
-import { type TokenBook, tokenBook } from './tokens.ts';
+import { panel } from './panel.ts';
+import { type TokenBook, tokenBook } from './token-book.ts';
 
-/** `/subscription list`: the subscriptions of a channel or server, in pages, with quick actions. */
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'labels'
-  | 'projects'
-  | 'channels'
-  | 'audit'
-  | 'history'
-  | 'tokens'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'onRelabeled'
->;
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'channels' | 'tokens' | 'settings' | 'now'>;
 
 const PER_PAGE = 6;
 /** Most characters of a page, which must fit into one message. */
 const PAGE_MOST = 3_800;
+/** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
+const FIELD_MOST = 950;
 /** Most characters of an option's description in a menu. */
 const DESCRIPTION_MOST = 100;
 /** Most characters of one subscription's phrases, if there is room. */
 const PHRASES_MOST = 380;
 
-/** `/subscription list`. */
+/** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
 export function list(interaction: CommandUse, context: Needs): Promise<Reply> {
   return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0);
 }
@@ -64,35 +52,32 @@ async function page(
       channel === 'all' ? t('subscription.list.none') : t('subscription.list.noneHere', { channel: `<#${channel}>` });
     return note('info', t('subscription.list.noneTitle'), [none]);
   }
-  const { page: current, pages, shown: rows } = pageOf(shown, PER_PAGE, wanted);
+  const { page: current, pages, shown: listed } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
   const troubled = new Map((await channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const linesWith = (phrases: number) =>
-    rows.flatMap((one, index) => {
-      const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
+    listed.flatMap((one, index) => {
+      const heading = one.channelId === listed[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
       return [...heading, ...linesOf(one, context, tokens, phrases)];
     });
-  const room = (PAGE_MOST - linesWith(0).join('\n').length) / rows.length;
+  const room = (PAGE_MOST - linesWith(0).join('\n').length) / listed.length;
   const lines = linesWith(Math.min(PHRASES_MOST, room));
-  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), 950);
+  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), FIELD_MOST);
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
-    components: [
-      ...(context.manages ? [menuOf(rows, interaction, context)] : []),
-      ...(turn.length > 0 ? [row(...turn)] : []),
-    ],
+    components: [...(context.manages ? [menuOf(listed, interaction, context)] : []), ...rows(turn)],
   });
 }
 
 /** The menu for picking a subscription to change. */
 function menuOf(
-  rows: readonly Subscription[],
+  listed: readonly Subscription[],
   { guild }: CommandUse | ButtonUse,
   { t }: Needs,
 ): APIActionRowComponent<APIStringSelectComponent> {
-  const options = rows.map(({ id, label, address, channelId }) => {
+  const options = listed.map(({ id, label, address, channelId }) => {
     const channel = guild?.channels.cache.get(channelId)?.name;
     // One address may be watched in several channels, under the same name.
     const parts = [
@@ -106,15 +91,11 @@ function menuOf(
       value: String(id),
     };
   });
-  const placeholder = t('subscription.list.menu');
-  return {
-    type: ComponentType.ActionRow,
-    components: [{ type: ComponentType.StringSelect, custom_id: 'subscription:act', placeholder, options }],
-  };
+  return menuRow('subscription:act', t('subscription.list.menu'), options);
 }
 
 /** `subscription:act`: the panel of the picked subscription, with quick actions. */
-export const actMenu: Menu<Needs & ContextWith<'confirmations'>> = {
+export const actMenu: Menu<Needs> = {
   access: 'manage',
   response: 'reply',
   async choose(interaction, _, [id], context) {

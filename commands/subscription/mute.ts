@@ -7,31 +7,21 @@ import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { refusing } from '../shared/meant.ts';
-import { echoing, moment, note, press, row, shortAddress } from '../shared/reply.ts';
+import { press, row, rows } from '../shared/components.ts';
+import { notAmong } from '../shared/meant.ts';
+import { echoing, moment, note, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { seenBy, unseenLine } from '../shared/subscriptions.ts';
-import { save } from './change.ts';
+import { nameOf, seenBy, unseenLine } from '../shared/subscriptions.ts';
+import { writeAsset } from '../shared/tokens.ts';
 import { addressLine, silentLine } from './describe.ts';
-import { named, nameOf } from './find.ts';
-import { seenOne } from './panel.ts';
-import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
+import { named, seenOne } from './find.ts';
+import { save } from './save.ts';
+import { type TokenBook, tokenBook } from './token-book.ts';
 
-/** `/subscription mute`, its buttons, and mutes of single tokens. */
+type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'audit' | 'tokens' | 'settings' | 'now'>;
 
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'audit'
-  | 'history'
-  | 'tokens'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'onRelabeled'
->;
-
+/** How long the list's *Mute* button mutes. */
+const PRESSED = '8h';
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
 /** The durations of `/subscription mute`. */
@@ -52,9 +42,6 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
   if (token !== null) throw echoing(new UserError(t('subscription.mute.tokenNeedsAll')), token, t);
   return muteOne(interaction, context, await named(interaction, context), until);
 }
-
-/** How long the list's *Mute* button mutes. */
-const PRESSED = '8h';
 
 /** `subscription:mute:<id>[:<duration>]` */
 export const muteButton: Button<Needs> = {
@@ -101,7 +88,7 @@ async function muteOne(
     ? [until === null ? null : lasting(until, t), silentLine(after, context)]
     : [lasting(until, t)];
   return note('good', title, [addressLine(after.address, context), ...lines], {
-    components: until === null ? [] : [row(press(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`))],
+    components: rows(until === null ? [] : [press(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`)]),
   });
 }
 
@@ -149,8 +136,7 @@ function untilOf(duration: string, { now, t }: Needs): number | null {
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
   const known = MUTE_CHOICES.map(({ value }) => value);
-  const choices = known.map((value) => `\`${value}\``).join(t('reply.comma'));
-  throw refusing(t('subscription.filter.choice', { option: 'duration', choices }), duration, known, t);
+  throw echoing(notAmong('duration', duration, known, t), duration, t);
 }
 
 function lasting(until: number | null, t: Translate): string {
@@ -159,7 +145,11 @@ function lasting(until: number | null, t: Translate): string {
 }
 
 /** The tokens that are muted in this guild, one per line. */
-export async function mutedTokens(guildId: string, context: Needs, tokens: TokenBook): Promise<string[]> {
+export async function mutedTokens(
+  guildId: string,
+  context: ContextWith<'subscriptions' | 'now'>,
+  tokens: TokenBook,
+): Promise<string[]> {
   const { subscriptions, now, t } = context;
   const mutes = await subscriptions.tokenMutes(guildId, now());
   return mutes.map(({ token: asset, until }) => {

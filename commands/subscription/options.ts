@@ -6,17 +6,14 @@ import {
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { refusing } from '../shared/meant.ts';
+import { notAmong } from '../shared/meant.ts';
 import { NAME_LONGEST } from '../shared/naming.ts';
+import { echoing } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { PLACE_TYPES } from '../shared/target.ts';
 import type { Reading } from './field-values.ts';
 import { readChoices } from './fields.ts';
-import type { TokenBook } from './tokens.ts';
-
-/** The options of `/subscription add` and `/subscription edit`, and how they are read. */
-
-type Needs = ContextWith<never>;
+import { PLACE_TYPES } from './forum-post.ts';
+import type { TokenBook } from './token-book.ts';
 
 const same = (...values: string[]): APIApplicationCommandOptionChoice<string>[] =>
   values.map((value) => ({ name: value, value }));
@@ -37,7 +34,7 @@ const STYLES = [
 
 const DIGESTS = same('off', 'hourly', 'daily');
 
-/** The options with fixed choices, whose names are English. */
+/** The options with fixed choices, with their English names. */
 export const CHOICES_OF = { direction: DIRECTIONS, kind: KINDS, digest: DIGESTS, style: STYLES };
 
 /** The options that a preset sets, as texts. */
@@ -128,14 +125,14 @@ const choice = (
   );
 
 /** The context for reading one person's options. */
-export function readingOf(guildId: string, { t, language }: Needs, tokens: TokenBook): Reading {
+export function readingOf(guildId: string, { t, language }: ContextWith, tokens: TokenBook): Reading {
   const wordings = wordingsOf(language);
   const called = (name: string) => wordings[`subscription edit ${name}`]?.name ?? name;
   return { t, guildId, tokens, called, language };
 }
 
 /** Applies the person's options to the previous choices; throws a {@link UserError} for an invalid one. */
-export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenBook, before: Choices): Choices {
+export function chosenBy(interaction: CommandUse, context: ContextWith, tokens: TokenBook, before: Choices): Choices {
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
   const preset = presetOf(options.getString('preset'), context);
@@ -149,9 +146,8 @@ export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenB
   return readChoices(input, before, readingOf(guildId, context, tokens));
 }
 
-function presetOf(name: string | null, { t }: Needs): Record<string, string> {
+function presetOf(name: string | null, { t }: ContextWith): Record<string, string> {
   if (name === null) return {};
   if (Object.hasOwn(PRESETS, name)) return PRESETS[name]!;
-  const choices = PRESET_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
-  throw refusing(t('subscription.filter.choice', { option: 'preset', choices }), name, Object.keys(PRESETS), t);
+  throw echoing(notAmong('preset', name, Object.keys(PRESETS), t), name, t);
 }

@@ -1,38 +1,38 @@
 import { type APIActionRowComponent, type APIButtonComponent, ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, Form, FormButton, FormUse, MenuUse, Reply } from '../../src/discord/command.ts';
-import type { Questions } from '../../src/domain/confirmation.ts';
+import type { Button, Form, FormButton, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { UserError } from '../../src/errors.ts';
-import { ask, takeConfirmation } from '../shared/audit.ts';
-import { note, press, row } from '../shared/reply.ts';
+import { press, row } from '../shared/components.ts';
+import { ask, takeConfirmation } from '../shared/confirmations.ts';
+import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { hiddenFrom } from '../shared/visibility.ts';
-import { type EditNeeds, onlyChanged, save } from './change.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { addressLine, summary } from './describe.ts';
-import { dryRunField } from './dry-run.ts';
+import { type DryRunNeeds, dryRunField } from './dry-run.ts';
 import { readChoices } from './fields.ts';
 import { differing } from './file.ts';
-import { nameOf } from './find.ts';
+import { seenOne } from './find.ts';
 import { FORMS, type FormName, filledIn, formOf } from './forms.ts';
 import { readingOf } from './options.ts';
-import { tokenBook } from './tokens.ts';
+import { onlyChanged, save } from './save.ts';
+import { tokenBook } from './token-book.ts';
 
-type Needs = EditNeeds & ContextWith<'guildChannels' | 'confirmations'>;
+type Needs = DryRunNeeds & ContextWith<'audit' | 'confirmations'>;
 
 /** The action's name in confirmations. */
 const EDIT = 'subscription.panel';
-
-/** What *Save* will store. */
-type Draft = Questions[typeof EDIT];
+const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
 /** The buttons that open the forms of a subscription. */
 export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRowComponent<APIButtonComponent> {
-  const names = Object.keys(FORMS) as FormName[];
-  return row(...names.map((name) => press(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
+  return row(...FORM_NAMES.map((name) => press(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
 }
 
 /** A subscription's current state, with buttons to change it. */
-export async function panel(subscription: Subscription, context: Needs, title?: string): Promise<Reply> {
+export async function panel(
+  subscription: Subscription,
+  context: ContextWith<'tokens' | 'settings' | 'now'>,
+  title?: string,
+): Promise<Reply> {
   const tokens = await tokenBook(subscription.guildId, context);
   const lines = [addressLine(subscription.address, context), ...summary(subscription, context, tokens)];
   const name = nameOf(subscription);
@@ -40,18 +40,6 @@ export async function panel(subscription: Subscription, context: Needs, title?: 
     footer: { text: context.t('subscription.add.footer', { id: subscription.id }) },
     components: [panelRow(subscription, context)],
   });
-}
-
-/** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
-export async function seenOne(
-  interaction: ButtonUse | FormUse | MenuUse,
-  id: string | number | undefined,
-  context: ContextWith<'guildChannels' | 'subscriptions' | 'now'>,
-): Promise<Subscription> {
-  const found = await context.subscriptions.get(interaction.guildId, Number(id));
-  const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
-  if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
-  return found;
 }
 
 const opening = (name: FormName): FormButton<Needs> => ({
@@ -97,7 +85,7 @@ const saveButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    const { id, change } = await draftOf(interaction, entry, context);
+    const { id, change } = await takeConfirmation(interaction, context, EDIT, entry);
     const before = await seenOne(interaction, id, context);
     const after = await save(interaction, context, before, change, 'subscription.edit');
     return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
@@ -109,18 +97,10 @@ const cancelButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    const { id } = await draftOf(interaction, entry, context);
+    const { id } = await takeConfirmation(interaction, context, EDIT, entry);
     return panel(await seenOne(interaction, id, context), context, context.t('subscription.edit.same'));
   },
 };
-
-async function draftOf(interaction: ButtonUse, entry: string | undefined, context: Needs): Promise<Draft> {
-  const draft = await takeConfirmation(interaction, context, EDIT, entry);
-  if (!draft) throw new UserError(context.t('subscription.panel.late'));
-  return draft;
-}
-
-const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
 /** The panel's buttons, by action. */
 export const panelButtons: Record<string, Button<Needs> | FormButton<Needs>> = {

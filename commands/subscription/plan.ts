@@ -9,15 +9,15 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { withMeant } from '../shared/meant.ts';
 import { boldName, notNamed, readName } from '../shared/naming.ts';
-import { fullAddress, quoted } from '../shared/reply.ts';
-import { requireMention } from '../shared/rights.ts';
+import { fullAddress, listInCode, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
-import { onlyChanged, PINGS } from './change.ts';
 import { citing } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
+import { requireMention } from './mention.ts';
 import { type CsvRecord, readCsv } from './read-csv.ts';
-import type { TokenBook } from './tokens.ts';
+import { onlyChanged, PINGS } from './save.ts';
+import type { TokenBook } from './token-book.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
 
@@ -40,7 +40,7 @@ export interface Present {
   hidden: ReadonlySet<string>;
 }
 
-/** Rows with an unknown channel for which a similar one is looked for: a file may have thousands. */
+/** Most rows with an unknown channel that get a suggestion: a file may have thousands. */
 const MEANT_MOST = 10;
 
 /** Rows that are read before other events are handled. */
@@ -90,18 +90,20 @@ export async function planImport(
   return plan;
 }
 
-function faultOf(columns: string[], t: Translate): string | null {
-  const unknown = columns.find((name) => !COLUMNS.includes(name));
-  if (!columns.includes('address')) return t('subscription.import.noAddress');
+/** What is wrong with the first line; null: nothing. */
+function faultOf(named: string[], t: Translate): string | null {
+  const unknown = named.find((name) => !COLUMNS.includes(name));
+  if (!named.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
-    const known = COLUMNS.map((name) => `\`${name}\``).join(t('reply.comma'));
-    const reason = t('subscription.import.unknownColumn', { column: quoted(unknown), columns: known });
+    const columns = listInCode(COLUMNS, t);
+    const reason = t('subscription.import.unknownColumn', { column: quoted(unknown), columns });
     return withMeant(reason, unknown, COLUMNS, t);
   }
-  const repeated = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
+  const repeated = COLUMNS.find((name) => named.indexOf(name) !== named.lastIndexOf(name));
   return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
 }
 
+/** What reading a file's rows shares. */
 interface Work {
   plan: Plan;
   /** The line of each row. */
@@ -172,8 +174,9 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) {
     const most = context.settings.maxChannelsPerAddress;
-    if (count(work.channelsOf, address) > most)
+    if (count(work.channelsOf, address) > most) {
       throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, context.settings), most }));
+    }
     plan.added.push({ address, channelId, change });
   } else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
   else plan.unchanged++;
@@ -233,16 +236,16 @@ function channelOf(text: string, work: Work) {
     text === '' ? (context.server.defaultChannel ?? interaction.channelId) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
   if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
   const name = text.replace(/^#/, '').toLowerCase();
-  const fitting = channels?.filter(
+  const matching = channels?.filter(
     (one) => one.name.toLowerCase() === name && (TARGET_TYPES as readonly number[]).includes(one.type),
   );
-  const [first] = fitting?.values() ?? [];
+  const [first] = matching?.values() ?? [];
   if (!first) {
     const known = ++work.unknown > MEANT_MOST ? [] : channelNames(work);
     const reason = withMeant(context.t('subscription.import.channel'), `#${name}`, known, context.t);
     throw new UserError(reason, { cause: text });
   }
-  if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
+  if (matching!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
   return { channelId: first.id, picked: first };
 }
 

@@ -4,16 +4,14 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { note, press, row } from '../shared/reply.ts';
+import { press, row, rows } from '../shared/components.ts';
+import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { hiddenFrom } from '../shared/visibility.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { offerDrain } from '../webhook/drain.ts';
 import { addressLine, describe } from './describe.ts';
-import { named, nameOf } from './find.ts';
-import { seenOne } from './panel.ts';
-import { tokenBook } from './tokens.ts';
-
-/** `/subscription remove`, and its buttons. */
+import { named, seenOne } from './find.ts';
+import { tokenBook } from './token-book.ts';
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -62,11 +60,7 @@ export const dropButton: Button<Needs> = {
   async press(interaction, [id, channelId], context) {
     const { guildId } = interaction;
     const { subscriptions, t } = context;
-    // Since the question, the channel may have been hidden from the person, or the number may mean a subscription that
-    // they never saw.
-    const found = await subscriptions.get(guildId, Number(id));
-    const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
-    if (!isSeen) throw new UserError(t('subscription.remove.gone'));
+    const found = await seenOne(interaction, id, context);
     // It may have been moved since the question.
     if (found.channelId !== channelId) return askToRemove(found, context);
     if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
@@ -74,12 +68,10 @@ export const dropButton: Button<Needs> = {
     await record(interaction, context, 'subscription.remove', detail);
     const drain = await offerDrain(guildId, found.address, context);
     const after = drain === null ? 'subscription.remove.after' : 'subscription.remove.afterUnused';
-    return note(
-      'good',
-      t('subscription.remove.done', { name: nameOf(found) }),
-      [addressLine(found.address, context), t(after, { channel: `<#${found.channelId}>` })],
-      { components: drain === null ? [] : [row(drain)] },
-    );
+    const lines = [addressLine(found.address, context), t(after, { channel: `<#${found.channelId}>` })];
+    return note('good', t('subscription.remove.done', { name: nameOf(found) }), lines, {
+      components: rows(drain === null ? [] : [drain]),
+    });
   },
 };
 

@@ -5,9 +5,9 @@ import { UserError } from '../../src/errors.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { nameOf } from '../shared/subscriptions.ts';
 import { stateOf } from './describe.ts';
-import { named, nameOf } from './find.ts';
-import { seenOne } from './panel.ts';
+import { named, seenOne } from './find.ts';
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'guilds' | 'now' | 'sample'>;
 
@@ -46,6 +46,7 @@ async function post(interaction: CommandUse | ButtonUse, found: Subscription, co
   ]);
 }
 
+/** The text for Discord's refusal to post; null: it is unexpected. */
 function refusal({ code }: DiscordAPIError, known: GuildBasedChannel | undefined) {
   switch (code) {
     case RESTJSONErrorCodes.MissingAccess:

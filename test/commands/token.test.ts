@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { imitationsAmong } from '../../commands/subscription/tokens.ts';
+import { imitationsAmong } from '../../commands/shared/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';

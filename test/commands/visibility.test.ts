@@ -9,8 +9,8 @@ import {
 } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
-import { requireMention } from '../../commands/shared/rights.ts';
 import { type Asker, hiddenFrom } from '../../commands/shared/visibility.ts';
+import { requireMention } from '../../commands/subscription/mention.ts';
 import { translator } from '../../src/languages/index.ts';
 import { startUpstream } from '../upstream/server.ts';
 

@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ButtonUse, CommandUse, MenuUse } from '../../src/discord/command.ts';
+import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
+import { UserError } from '../../src/errors.ts';
+import { record } from '../shared/audit.ts';
+import { notNamed } from '../shared/naming.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { requireMention } from './mention.ts';
+
+/** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */
+export function onlyChanged<Wish extends Pick<Choices, 'filters'>>(
+  before: Wish,
+  wish: Wish,
+): Partial<Omit<Wish, 'filters'>> & { filters?: Partial<Filters> } {
+  const { filters, ...rest } = wish;
+  const changed = differences(before, rest);
+  const narrower = differences(before.filters, filters);
+  return { ...changed, ...(Object.keys(narrower).length > 0 && { filters: narrower }) };
+}
+
+function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wish> {
+  const changed = Object.entries(wish).filter(([key, value]) => !isDeepStrictEqual(before[key as keyof Wish], value));
+  return Object.fromEntries(changed) as Partial<Wish>;
+}
+
+/** The choices about pings and how often they come: changing these needs the right to ping. */
+export const PINGS = ['mention', 'mentionMinimum', 'mentionCooldown'] as const;
+
+/** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
+export async function save(
+  interaction: CommandUse | ButtonUse | MenuUse,
+  context: ContextWith<'subscriptions' | 'audit' | 'settings' | 'now'>,
+  before: Subscription,
+  change: SubscriptionChange,
+  action: string,
+): Promise<Subscription> {
+  const { subscriptions, t } = context;
+  const after = { ...before, ...change };
+  const isOtherPing = PINGS.some((key) => after[key] !== before[key]) || after.channelId !== before.channelId;
+  if (isOtherPing) requireMention(interaction, after.mention, after.channelId, t);
+  const outcome = await subscriptions.change(interaction.guildId, before.id, change, {
+    userId: interaction.user.id,
+    at: context.now(),
+  });
+  switch (outcome.status) {
+    case 'missing':
+      throw new UserError(t('subscription.edit.gone'));
+    case 'exists': {
+      const { channelId, id } = outcome.subscription;
+      throw new UserError(t('subscription.edit.exists', { channel: `<#${channelId}>`, id }));
+    }
+    case 'label-taken':
+    case 'labels-full':
+      throw notNamed(outcome, context);
+    case 'changed':
+      await record(interaction, context, action, { id: before.id, ...change });
+      return outcome.subscription;
+  }
+}
