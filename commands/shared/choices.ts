@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
+import type { Choice } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
@@ -15,7 +15,3 @@ export function addressChoice(address: AddressText, name: string | null): Choice
   const value = checksumAddress(address);
   return { name: name === null ? value : `${isolate(name)} · ${shortAddress(address)}`, value };
 }
-
-/** The choices whose name or value contains the typed text. */
-export const fitting = ({ options }: Pick<AutocompleteUse, 'options'>, choices: readonly Choice[]): Choice[] =>
-  choicesWith(options.getFocused(), choices);

@@ -129,5 +129,3 @@ export function prose(text: string, most: number): string {
   const shown = words.join(' ').replaceAll('`', 'ˋ');
   return shown ? `\`${shown}\`` : inCode(null, '');
 }
-export { linkButton, type PressStyle, pager, press, row } from './components.ts';
-export { thirdPartyName as nameOf };

@@ -133,6 +133,3 @@ export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undef
   if (!channel?.isThread() || !channel.locked) return false;
   return ownPermissions(guild, channel)?.has(PermissionFlagsBits.ManageThreads) === false;
 }
-
-/** Where a subscription's alerts can go: in a forum to a post of its own. */
-export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
