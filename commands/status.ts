@@ -49,7 +49,7 @@ export const status = {
     ]);
     const pauses = context.sendingPauses(guildId);
     const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
-    const places = [...silences, ...overview.stopped, ...dead];
+    const places = [...silences, ...overview.stopped, ...pauses, ...dead];
     const channels = places.flatMap(({ channelId }) => channelId ?? []);
     const hidden = await hiddenFrom(interaction, channels, context);
     const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);

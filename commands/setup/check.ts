@@ -54,7 +54,7 @@ async function findingsOf(interaction: CommandUse, context: Needs): Promise<Find
     metrics.guild(guildId),
   ]);
   const pauses = context.sendingPauses(guildId);
-  const channels = [...all, ...stopped].flatMap(({ channelId }) => channelId ?? []);
+  const channels = [...all, ...stopped, ...pauses].flatMap(({ channelId }) => channelId ?? []);
   const hidden = await hiddenFrom(interaction, channels, context);
   const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
   const subscriptions = all.filter(isSeen);

@@ -395,6 +395,17 @@ describe('/setup check', () => {
   });
 });
 
+it('shows the manager role in /setup check and /status nothing about delays in a channel that it does not see', async () => {
+  await world.makeManager(seed.noa);
+  await post(world.store, [6], { guildId: harbor.id, channelId: harbor.treasury, now: 1 });
+  world.services.sendingPauses = () => [{ channelId: harbor.treasury, reason: 'rate', until: 90_000 }];
+  const delayed = `<#${harbor.treasury}>: Discord’s rate limit`;
+  for (const name of ['setup check', 'status']) {
+    expect(textOf(await world.use(name))).toContain(delayed);
+    expect(textOf(await world.use(name, {}, { as: seed.noa }))).not.toContain(delayed);
+  }
+});
+
 describe('a server whose channels wait together', () => {
   it.each(['setup check', 'status'])(
     'shows in /%s how many messages Discord rejected and when one channel is tried',
