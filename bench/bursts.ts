@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
 import { startBot } from './bot.ts';
@@ -52,9 +51,9 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   const ids = Array.from({ length: channels }, (_, n) => {
     return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
   });
-  const folder = newFolder();
-  fill(folder, channels, ids, guildId);
-  const bot = await startBot(folder, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
+  using folder = newFolder();
+  fill(folder.path, channels, ids, guildId);
+  const bot = await startBot(folder.path, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
   );
@@ -89,7 +88,6 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   const sent = discord.requests(before);
   await bot.stop();
   await discord.close();
-  rmSync(folder, { recursive: true });
   const refused = sent.filter(({ status }) => status === 429).length;
   return { ms: last - began, acknowledged, messages: sent.length, refused, gathered: left };
 }

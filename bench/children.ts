@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type DisposableTempDir, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -17,8 +17,8 @@ export interface Measured<T> {
 /** The path token of every receiver that is measured. */
 export const TOKEN = 'path-token-of-the-bench';
 
-/** A folder for a measurement's files. */
-export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'bench-'));
+/** A folder for a measurement's files, which is deleted at the end of the scope that uses it. */
+export const newFolder = (): DisposableTempDir => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
 /** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
 export async function start<T>(
@@ -29,7 +29,7 @@ export async function start<T>(
   const folder = newFolder();
   const child = spawn(process.execPath, [...flags, file, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env, BENCH_FOLDER: folder },
+    env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
   });
   const lines = createInterface({ input: child.stdout! });
   const failure = failed(child, file);
@@ -51,7 +51,7 @@ export async function start<T>(
       const ended = once(child, 'exit');
       child.stdin!.end();
       await ended;
-      rmSync(folder, { recursive: true });
+      folder.remove();
     },
   };
 }

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { memoryOf, startBot } from './bot.ts';
@@ -22,11 +21,11 @@ interface Result {
 }
 
 async function ours(env: Record<string, string>): Promise<Result> {
-  const folder = newFolder();
-  fill(folder, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
+  using folder = newFolder();
+  fill(folder.path, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
   const began = performance.now();
   const connected = Promise.withResolvers<void>();
-  const bot = await startBot(folder, env, (line) => {
+  const bot = await startBot(folder.path, env, (line) => {
     if (line.includes('"connected to Discord"')) connected.resolve();
   });
   await connected.promise;
@@ -39,7 +38,6 @@ async function ours(env: Record<string, string>): Promise<Result> {
     return bot.post(bodyOf(n, addressOf(n % ADDRESSES)));
   });
   await bot.stop();
-  rmSync(folder, { recursive: true });
   return { ms, idle, load };
 }
 

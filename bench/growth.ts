@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStore } from '../src/store/sqlite/client.ts';
@@ -49,10 +49,11 @@ async function memoryInUse(folder: string, subscriptions: number): Promise<numbe
 
 /** The cost of more subscriptions: routing by its room alone, start and memory of the whole bot. */
 async function subscriptions(): Promise<void> {
+  using stack = new DisposableStack();
   const folders = SIZES.map((size) => {
-    const folder = newFolder();
-    fill(folder, size, CHANNELS);
-    return folder;
+    const { path } = stack.use(newFolder());
+    fill(path, size, CHANNELS);
+    return path;
   });
   const databases = SIZES.map(async (size, n) => ({ ...(await openIn(folders[n]!)), subscriptions: size }));
   const times = await routeInTurns(await Promise.all(databases));
@@ -71,12 +72,12 @@ async function subscriptions(): Promise<void> {
     });
   }
   report('growth', rows);
-  for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
 /** The cost of having seen many transfers: routing by its room alone, memory of the whole bot. */
 async function seen(): Promise<void> {
-  const [empty, full] = [newFolder(), newFolder()];
+  using stack = new DisposableStack();
+  const [empty, full] = [stack.use(newFolder()).path, stack.use(newFolder()).path];
   const began = performance.now();
   fillSeen(full, SEEN);
   process.stdout.write(`${SEEN} seen transfers were made up in ${short((performance.now() - began) / 1_000)} s.\n`);
@@ -98,7 +99,6 @@ async function seen(): Promise<void> {
       'memory MiB': short((await startUp(full)).memory),
     },
   ]);
-  for (const folder of [empty, full]) rmSync(folder, { recursive: true });
 }
 
 /** The cost of undelivered alerts in the whole bot, and of deleting them by the store alone. */
@@ -106,13 +106,12 @@ async function undelivered(): Promise<void> {
   const [without, waiting]: number[][] = [[], []];
   const longest: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const folder = newFolder();
-    fill(folder, 1, CHANNELS);
-    without!.push((await startUp(folder)).memory);
-    addAlerts(folder, ALERTS, CHANNELS);
-    waiting!.push((await startUp(folder)).memory);
-    longest.push(forgetAlerts(folder));
-    rmSync(folder, { recursive: true });
+    using folder = newFolder();
+    fill(folder.path, 1, CHANNELS);
+    without!.push((await startUp(folder.path)).memory);
+    addAlerts(folder.path, ALERTS, CHANNELS);
+    waiting!.push((await startUp(folder.path)).memory);
+    longest.push(forgetAlerts(folder.path));
   }
   const more = spread(waiting!.map((memory, run) => memory - without![run]!));
   const block = spread(longest);

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { newFolder, slowSync, start, TOKEN } from './children.ts';
 import { LOADER, type Load, postTo } from './load.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
@@ -32,14 +31,13 @@ interface Result extends Load {
 /** Runs load against one server. */
 async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Result> {
   const server = await start<{ url: string }>('bench/servers.ts', [name], { env });
-  const folder = newFolder();
+  using folder = newFolder();
   const url = `${server.ready.url}/hooks/${TOKEN}`;
-  await postTo(url, connections, warmUp(connections), folder);
+  await postTo(url, connections, warmUp(connections), folder.path);
   await server.ask('reset');
-  const result = await postTo(url, connections, SECONDS, folder);
+  const result = await postTo(url, connections, SECONDS, folder.path);
   const { loop } = await server.ask<{ loop: number }>('loop');
   await server.stop();
-  rmSync(folder, { recursive: true });
   return { ...result, loop };
 }
 
@@ -67,8 +65,8 @@ async function compare({ connections, peer, wanted, slow }: Plan, env: Record<st
 
 /** The cost of durability: the receiver up to its 200, beside servers that promise less. */
 export async function intake(): Promise<void> {
-  const folder = newFolder();
-  const slower = slowSync(folder);
+  using folder = newFolder();
+  const slower = slowSync(folder.path);
   const rows: Row[] = [];
   process.stdout.write(`Load by ${LOADER}.\n`);
   for (const one of PLAN) {
@@ -78,6 +76,5 @@ export async function intake(): Promise<void> {
     }
     rows.push(await compare(one, one.slow ? slower! : {}));
   }
-  rmSync(folder, { recursive: true });
   report('intake', rows);
 }

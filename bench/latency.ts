@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { request } from 'undici';
 import { startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
@@ -66,15 +65,15 @@ async function measure(
 async function bot(channels: readonly string[]): Promise<Subject> {
   const stub = await startStub();
   const folder = newFolder();
-  fill(folder, channels.length, channels);
+  fill(folder.path, channels.length, channels);
   const environment = { DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl, EXPLORER_URL: 'http://explorer.example' };
-  const running = await startBot(folder, environment);
+  const running = await startBot(folder.path, environment);
   return {
     urlOf: () => running.url,
     stub,
     async stop() {
       await running.stop();
-      rmSync(folder, { recursive: true });
+      folder.remove();
     },
   };
 }

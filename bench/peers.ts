@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { newFolder } from './children.ts';
@@ -115,11 +114,11 @@ async function load(running: Running, stub: Stub, folder: string): Promise<Row> 
 
 /** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
 async function crash(peer: Peer, stub: Stub): Promise<Row> {
-  const folder = newFolder();
+  using folder = newFolder();
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
   const acknowledged = new Set<number>();
-  let running = await peer.start(folder, stub.apiUrl);
+  let running = await peer.start(folder.path, stub.apiUrl);
   const send = async (n: number) => void ((await post(eventOf(running, n))) && acknowledged.add(n));
   let killed: Promise<void> | null = null;
   await many(BURST, BURST_CONNECTIONS, async (n) => {
@@ -128,7 +127,7 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   });
   await (killed ?? running.kill());
   const before = acknowledged.size;
-  running = await peer.start(folder, stub.apiUrl);
+  running = await peer.start(folder.path, stub.apiUrl);
   try {
     for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
       const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
@@ -139,7 +138,6 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
     while (performance.now() - tally.last < peer.patienceMs) await wait(100);
   } finally {
     await running.kill();
-    rmSync(folder, { recursive: true });
   }
   const lost = [...acknowledged].filter((n) => !tally.shown.has(eventOf(running, n).hash));
   return {
@@ -153,18 +151,17 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
 
 /** The measurements without faults. */
 async function work(peer: Peer, stub: Stub): Promise<Row> {
-  const folder = newFolder();
-  const running = await peer.start(folder, stub.apiUrl);
+  using folder = newFolder();
+  const running = await peer.start(folder.path, stub.apiUrl);
   try {
-    if (peer.isBound) return await load(running, stub, folder);
+    if (peer.isBound) return await load(running, stub, folder.path);
     await wait(IDLE_MS);
     const idle = running.memory();
     const took = await latency(running, stub);
-    const most = await load(running, stub, folder);
+    const most = await load(running, stub, folder.path);
     return { ...most, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
   } finally {
     await running.kill();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RetentionCursor } from '../src/domain/retention.ts';
 import { move } from '../src/operator/move.ts';
@@ -44,12 +43,13 @@ async function routing(server: PostgresServer, seen: string): Promise<void> {
   const [none, million] = [await server.createDatabase(), await server.createDatabase()];
   await fillPostgres(none, FEW, CHANNELS);
   await fillPostgres(million, MANY, CHANNELS);
-  const folders = [newFolder(), newFolder()];
-  fill(folders[0]!, FEW, CHANNELS);
-  fill(folders[1]!, MANY, CHANNELS);
+  using few = newFolder();
+  using many = newFolder();
+  fill(few.path, FEW, CHANNELS);
+  fill(many.path, MANY, CHANNELS);
   await routeOn([
-    { name: 'SQLite', ...(await openStore(fileIn(folders[0]!))), subscriptions: FEW },
-    { name: `SQLite, ${MANY} subscriptions`, ...(await openStore(fileIn(folders[1]!))), subscriptions: MANY },
+    { name: 'SQLite', ...(await openStore(fileIn(few.path))), subscriptions: FEW },
+    { name: `SQLite, ${MANY} subscriptions`, ...(await openStore(fileIn(many.path))), subscriptions: MANY },
     { name: 'Postgres', ...(await openPostgresStore(none)), subscriptions: FEW },
     { name: `Postgres, ${MANY} subscriptions`, ...(await openPostgresStore(million)), subscriptions: MANY },
     {
@@ -59,7 +59,6 @@ async function routing(server: PostgresServer, seen: string): Promise<void> {
       warm: () => readKeys(seen),
     },
   ]);
-  for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
 /** Reports the routing in each database, as a ratio to the first one. */
@@ -77,18 +76,17 @@ export async function routeOn(databases: readonly (Filled & { name: string })[])
 
 /** From the request to Discord on each engine, in turns. */
 export async function wholeWay(url: string): Promise<void> {
-  const folder = newFolder();
-  fill(folder, SUBSCRIPTIONS, CHANNELS);
+  using folder = newFolder();
+  fill(folder.path, SUBSCRIPTIONS, CHANNELS);
   await fillPostgres(url, SUBSCRIPTIONS, CHANNELS);
   const server = await watch(url);
-  const sqlite = await holdRates(folder, RATES);
-  const onPostgres = await holdRates(folder, RATES, { DATABASE_URL: url, SECRETS_KEY }, server.seconds);
+  const sqlite = await holdRates(folder.path, RATES);
+  const onPostgres = await holdRates(folder.path, RATES, { DATABASE_URL: url, SECRETS_KEY }, server.seconds);
   await server.close();
   report('the whole way on Postgres', [
     ...sqlite.map((row) => ({ engine: 'SQLite', ...row })),
     ...onPostgres.map((row) => ({ engine: 'Postgres', ...row })),
   ]);
-  rmSync(folder, { recursive: true });
 }
 
 /**
@@ -129,14 +127,13 @@ export async function forgetting(url: string): Promise<void> {
 
 /** Moving an installation from SQLite, every row compared, by the room `src/operator/` alone. */
 async function moving(url: string): Promise<void> {
-  const folder = newFolder();
-  fill(folder, FEW, CHANNELS);
-  fillSeen(folder, MOVED);
+  using folder = newFolder();
+  fill(folder.path, FEW, CHANNELS);
+  fillSeen(folder.path, MOVED);
   const began = performance.now();
-  await move(`sqlite:${fileIn(folder)}`, url);
+  await move(`sqlite:${fileIn(folder.path)}`, url);
   const s = (performance.now() - began) / 1_000;
   report('moving to Postgres', [{ transfers: MOVED, s: short(s), 'µs a transfer': short((s * 1e6) / MOVED) }]);
-  rmSync(folder, { recursive: true });
 }
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { startBot, threadsOf } from './bot.ts';
@@ -32,10 +31,9 @@ async function bareRate(): Promise<number> {
 
 /** The highest constant rate from the request to Discord without a growing backlog. */
 export async function whole(): Promise<void> {
-  const folder = newFolder();
-  fill(folder, SUBSCRIPTIONS, CHANNELS);
-  report('whole', await holdRates(folder, RATES));
-  rmSync(folder, { recursive: true });
+  using folder = newFolder();
+  fill(folder.path, SUBSCRIPTIONS, CHANNELS);
+  report('whole', await holdRates(folder.path, RATES));
 }
 
 /**

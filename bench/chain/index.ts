@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startServices } from '../../services/start.ts';
@@ -26,7 +25,7 @@ async function world(shape: Partial<NodeShape>, options: { perSecond?: number; p
   const shapeText = JSON.stringify({ ...NODE, ...shape });
   const node = stack.adopt(await start<{ url: string }>('bench/chain/node.ts', [shapeText]), (it) => it.stop());
   const receiver = stack.adopt(await start<{ url: string }>('bench/chain/receiver.ts', []), (it) => it.stop());
-  const dir = stack.adopt(newFolder(), (it) => rmSync(it, { recursive: true }));
+  const { path: dir } = stack.use(newFolder());
   const { perSecond, pollMs = 100 } = options;
   const chain = { nodes: [{ url: node.ready.url }], ...(perSecond === undefined ? {} : { perSecond }) };
   const services = await startServices({

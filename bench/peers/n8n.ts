@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -83,9 +83,9 @@ async function prepare(folder: string, apiUrl: string, command: (args: string[])
   await command(['import:workflow', `--input=${file}`]);
   await command(['publish:workflow', `--id=${ID}`]);
   const copy = newFolder();
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
-  cpSync(folder, copy, { recursive: true });
-  prepared.set(apiUrl, copy);
+  process.once('exit', copy.remove);
+  cpSync(folder, copy.path, { recursive: true });
+  prepared.set(apiUrl, copy.path);
 }
 
 /** Waits until the workflow accepts webhooks, which is later than the editor is ready and is not logged. */

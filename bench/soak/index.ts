@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
@@ -28,15 +28,14 @@ const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soa
 
 /** Runs an hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {
-  const folder = newFolder();
-  const file = join(folder, 'bot.sqlite');
-  const { result, counted } = await run(folder, file, Number(process.env.BENCH_MINUTES ?? 60));
+  using folder = newFolder();
+  const file = join(folder.path, 'bot.sqlite');
+  const { result, counted } = await run(folder.path, file, Number(process.env.BENCH_MINUTES ?? 60));
   writeFileSync(FILES.plot, drawSoak(result));
   const verdict = verdictOf(result, counted);
   report('soak', verdict.changes);
   report('soak: counted', verdict.counted);
   report('soak: disk', diskRows(file, counted.sent.transfers));
-  rmSync(folder, { recursive: true });
   for (const problem of counted.counts.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);
   for (const sentence of verdict.sentences) process.stdout.write(`${sentence}\n`);
   if (!verdict.isKept) process.exitCode = 1;
