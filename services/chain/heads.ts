@@ -5,8 +5,8 @@ const FIRST_WAIT_MS = SECOND;
 const MAX_WAIT_MS = MINUTE;
 
 /**
- * Subscribes to new blocks over WebSocket and calls `onHead` for each; connects again by itself. Polling goes on beside
- * it, so nothing depends on it. Returns a stop function.
+ * Subscribes to new blocks over WebSocket, calls `onHead` for each, and reconnects when the connection ends. Polling
+ * continues as well, so nothing depends on it. Returns a stop function.
  */
 export function followHeads(url: string, clock: Clock, onHead: () => void): () => void {
   let socket: WebSocket | undefined;

@@ -131,7 +131,7 @@ function orderFor(members: readonly RankedMember[], method: string): Member[] {
   return ordered;
 }
 
-/** Asks nodes in turn, the next one also when one takes long, and resolves with the first accepted result. */
+/** Asks one node after another, or beside one that takes long, and resolves with the first accepted result. */
 function firstAccepted<Result>(
   waiting: Member[],
   ask: {
@@ -179,7 +179,7 @@ function mustBeHeader(value: unknown): void {
   if (!isHeader(value)) throw new NodeUnreachable("The node's newest block cannot be read");
 }
 
-/** The failure worth reporting: a limit before a time-out, a time-out before a refusal. */
+/** Returns the failure that explains more: a limit before a time-out, a time-out before a refusal. */
 function clearest(one: Error, other: Error): Error {
   const rank = (error: Error) => (error instanceof NodeBusy ? 2 : error instanceof NodeUnreachable ? 1 : 0);
   return rank(other) > rank(one) ? other : one;

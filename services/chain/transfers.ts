@@ -131,8 +131,8 @@ function addressOf(topic: Hex): Address {
 }
 
 /**
- * Returns a transfer with the kind that fits what its token says about itself. A Transfer that names nothing in topics is
- * of an NFT older than its standard, such as CryptoKitties, or of an ERC-20: only that has decimals.
+ * Returns a transfer with the right kind. A Transfer log without indexed fields is of an NFT older than its standard, such
+ * as a CryptoKitty, or of an ERC-20; only an ERC-20 has decimals.
  */
 export function withRightKind(transfer: Transfer, facts: { decimals: number | null } | null | undefined): Transfer {
   if (transfer.kind !== 'erc721' || !transfer.unindexed || (facts?.decimals ?? null) === null) return transfer;

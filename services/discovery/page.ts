@@ -4,7 +4,7 @@ import { type Category, findRows, type Row } from './providers.ts';
 /** Columns that a plan's details leave out, because the page shows them elsewhere or not at all. */
 const NOT_DETAILS = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
 
-/** The directory page of a category, or one that says that there is no such category. */
+/** The directory page of a category, or the one for an unknown category. */
 export function directoryPage(
   root: string,
   categories: readonly Category[],

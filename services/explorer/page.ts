@@ -30,7 +30,7 @@ export function link({ root }: PageContext, kind: 'address' | 'token', address: 
   return html`<a href="${root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
 }
 
-/** A page that says that something is not there. */
+/** The page for something that is not there. */
 export function missing(title: string, hint: string, status = 404): Page {
   return { status, title, body: html`<h1>${title}</h1><p>${hint}</p>` };
 }

@@ -8,8 +8,8 @@ import type { ChainState } from './store/chain.ts';
 /** Checks that the nodes follow the chain of this file. */
 export interface ChainCheck {
   /**
-   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while the file's
-   * chain goes on.
+   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while it is
+   * still the file's chain.
    *
    * @throws when no node follows it. Nodes that do not are excluded while others do.
    */
@@ -62,7 +62,7 @@ export function createChainCheck(parts: {
   /** Returns a developer's chain that started over. @throws for any other chain than the known one, and until it is sure. */
   const startOver = (identity: ChainIdentity, known: ChainState): { identity: ChainIdentity; startsOver: true } => {
     differing += 1;
-    // A developer's chain starts over under the same id; one wrong answer is not yet a new chain.
+    // A developer's chain starts over under the same id; one wrong response is not yet a new chain.
     if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
       log.warn({ chain: nameOf(identity) }, "the developer's chain started over: reading its newest blocks");
       differing = 0;

@@ -7,7 +7,7 @@ import type { NotificationStore } from './store/index.ts';
 
 /** Follows the chain when blocks that were read leave it. */
 export interface Forks {
-  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong answer moves nothing. */
+  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong response moves nothing. */
   verified(head: NodeHeader): Promise<NodeHeader>;
   /** Rewinds to the newest block at or below a height that is still in the chain. Returns whether that was necessary. */
   follow(number: number): Promise<boolean>;

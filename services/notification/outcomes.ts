@@ -27,7 +27,7 @@ interface OutcomesOptions {
   faults: () => Faults;
 }
 
-/** Creates the part that applies outcomes, and gives up the oldest deliveries of silent receivers. */
+/** Creates the part that stores the outcomes of attempts, and gives up the oldest deliveries of silent receivers. */
 export function createOutcomes({ store, clock, log, faults }: OutcomesOptions) {
   const silences = new Map<string, Silence>();
 

@@ -37,7 +37,7 @@ export interface RunningNotification extends Notification {
   status(): NotificationStatus;
   /** Whether a receiver's IP address may be reached. */
   permits(ip: string): boolean;
-  /** Reads the chain once, and from then on by itself. */
+  /** Resolves once the chain was read for the first time; it is read again at each poll. */
   start(): Promise<void>;
   /** Call when a node announces a new block. */
   onHead(): void;

@@ -37,11 +37,11 @@ export interface DeliveryRef {
 export type DeliveryProgress =
   | (DeliveryRef & { type: 'matched'; body: string })
   | (DeliveryRef & { type: 'attempted'; attempt: number })
-  /** `status` is null without an answer; `error` is then the reason. */
+  /** `status` is null without a response; `error` is then the reason. */
   | (DeliveryRef & { type: 'answered'; attempt: number; status: number | null; error?: string })
-  /** Will be sent again at `dueAt`: after a failure, or as a repetition that was asked for. */
+  /** It is sent again at `dueAt`: after a failure, or as a repetition that was asked for. */
   | (DeliveryRef & { type: 'scheduled'; reason: 'retry' | 'repeat'; dueAt: number })
-  /** Over: answered with 200, or given up after the last retry. */
+  /** The end: the receiver returned 200, or the last retry failed. */
   | (DeliveryRef & { type: 'ended'; outcome: 'delivered' | 'exhausted' });
 
 /** Faults to inject. All off: `{ repeat: 0, repeatAfterMs: 15_000, delayMs: 0, reorder: false, paused: false }`. */

@@ -44,7 +44,7 @@ function attemptsFromNow(): number[] {
   return attempts;
 }
 
-/** Resolves when the last answer was handled: the next timer is set. */
+/** Resolves when the last response was handled and the next timer is set. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 it.each([201, 204, 302, 404, 500])('retries a delivery that is answered with %i', async (status) => {

@@ -217,7 +217,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
 );
 
 /**
- * Byte code of a token that logs whatever three words it is sent, all of it in the data, answers this number to the
+ * Byte code of a token that logs whatever three words it is sent, all of it in the data, returns this number for the
  * function with this selector and knows no other.
  */
 function unindexed(selector: string, answered: number): string {

@@ -166,7 +166,7 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   const { webhookId } = (await created.json()) as { webhookId: string };
   await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury] });
 
-  // The receiver says nothing, so the kill comes in the middle of the first attempt.
+  // The receiver does not respond, so the kill comes in the middle of the first attempt.
   receiver.answer(null);
   const mined = await chain.burst(5, { from: 'Alice', to: 'Treasury' });
   await receiver.until(1);

@@ -37,7 +37,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       return here.receiver.received.map(({ body }) => JSON.parse(body));
     };
     const values = async () => (await events()).map(({ value }) => value as string).sort();
-    /** What `/readyz` says about the chain. */
+    /** The chain in `/readyz`. */
     const ready = async () => {
       const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as {
         chains: { quarantined: number; gaps: [] }[];

@@ -29,7 +29,7 @@ const events = async () => {
 const delivered = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
 
 const EMPTY = '0x';
-/** What nodes that fail return for a moment: nothing of it is a token's answer. */
+/** What failing nodes return for a moment: none of it is the token's own response. */
 const FAILURES = [{ code: -32000, message: 'header not found' }, { code: -32603, message: 'Internal error' }, 503];
 const TIMEOUTS = [{ code: -32000, message: 'execution aborted (timeout = 5s)' }, 504];
 
@@ -172,7 +172,7 @@ it('reads a token’s facts again after a day and keeps the old ones when that f
   node.refuse('eth_call', null);
   node.change('eth_call', () => `0x${'12'.padStart(64, '0')}`);
   await scan();
-  // The answer of a day ago is used once more while the token is asked.
+  // The facts of a day ago are used once more while they are read again.
   for (const amount of [3n, 4n]) {
     await pay('dollar', amount);
     await scan();

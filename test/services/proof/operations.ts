@@ -72,7 +72,7 @@ export interface World {
   rpc: Rpc;
   luck: Luck;
   watched: readonly Hex[];
-  /** Contracts that stay: what is sent to them goes on to a watched address, or comes back as an error. */
+  /** Contracts that pay a watched address when they are called. */
   forwarders: readonly Hex[];
 }
 
@@ -232,7 +232,7 @@ export const operations: Record<string, Operation> = {
     ),
 };
 
-/** Deploys the contracts that forward what they get to each watched address; returns where they are. */
+/** Deploys a contract for each watched address, which pays it when called; returns the contracts' addresses. */
 export async function deployForwarders(rpc: Rpc, from: Hex, to: readonly Hex[]): Promise<Hex[]> {
   const found: Hex[] = [];
   for (const address of to) {
