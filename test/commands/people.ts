@@ -13,56 +13,51 @@ export interface Actor {
   in?: string;
 }
 
-/** What people do in Discord, and what they see of it. */
+/** What people do in Discord, and what they see of it. What a client would not offer is sent anyway. */
 export function createPeople(discord: Discord) {
   const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
+
+  /** Presses the first button of a reply whose custom ID starts like this. */
+  function pressOn(on: Shown, start: string, userId: string) {
+    const customId = buttonsOf(on).find((id) => id.startsWith(start));
+    if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
+    const { id: messageId, channelId } = on.reply!;
+    return discord.use({ kind: 'button', messageId, customId, userId, channelId, unchecked: true });
+  }
+
   const people = {
-    /** Uses a command and waits for its answer; what a client would not offer is sent anyway. */
+    /** Uses a command and waits for its reply. */
     async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'command', name, options: given, unchecked: true, ...place(who) });
-      // A refusal that took long follows the answer that it takes back.
+      // A late refusal deletes the public reply and follows it.
       return used.until(
         ({ status, loading, reply, followups }) =>
           status !== 'waiting' && !loading && (!reply?.deleted || followups.length > 0),
       );
     },
 
-    /** Presses the first button whose custom id starts so, on the answer that an interaction left. */
+    /** Presses the first button of a reply whose custom ID starts like this, and waits for what it shows. */
     async press(on: Shown, start: string, who: Actor = {}): Promise<InteractionState> {
-      const customId = buttonsOf(on).find((id) => id.startsWith(start));
-      if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
-      const { id: messageId, channelId } = on.reply!;
-      const versions = on.reply!.history.length;
-      const { userId } = place(who);
-      const used = await discord.use({ kind: 'button', messageId, customId, userId, channelId, unchecked: true });
-      return used.until(({ reply, loading, followups, status }) => {
-        const changed = reply !== null && !loading && reply.history.length > versions;
-        const answered = reply !== null && reply.id !== messageId && !loading;
-        return status === 'failed' || changed || answered || followups.length > 0;
-      });
+      const isNew = newerThan(on);
+      return (await pressOn(on, start, place(who).userId)).until(isNew);
     },
 
-    /** Uses a command of a message's menu; it is in the channel of `who`. */
+    /** Uses a command of a message's menu. The message is in the channel of `who`. */
     async useOn(messageId: string, name: string, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'message-command', name, messageId, unchecked: true, ...place(who) });
       return used.final();
     },
 
-    /** Chooses in the first menu of an answer. */
+    /** Chooses in the first menu of a reply, and waits for what that shows. */
     async choose(on: Shown, values: string[], who: Actor = {}): Promise<InteractionState> {
-      const menu = menuOf(on);
+      const isNew = newerThan(on);
       const { id: messageId, channelId } = on.reply!;
-      const versions = on.reply!.history.length;
-      const chosen = { customId: menu.custom_id, values, unchecked: true };
+      const chosen = { customId: menuOf(on).custom_id, values, unchecked: true };
       const used = await discord.use({ kind: 'select', messageId, ...chosen, ...place(who), channelId });
-      return used.until(({ reply, loading, followups, status }) => {
-        const changed = reply !== null && !loading && reply.history.length > versions;
-        const answered = reply !== null && reply.id !== messageId && !loading;
-        return status === 'failed' || changed || answered || followups.length > 0;
-      });
+      return used.until(isNew);
     },
 
-    /** Sends the form that an interaction opened; fields that are not named stay as they are. */
+    /** Submits the form that an interaction opened; fields that are not named stay as they are. */
     async fill(
       on: InteractionState,
       values: Record<string, string | string[]>,
@@ -72,38 +67,29 @@ export function createPeople(discord: Discord) {
       return used.final();
     },
 
-    /** Presses a button that opens a form; returns what came instead where it was refused. */
+    /** Presses a button that opens a form; returns the refusal if it opens none. */
     async openFrom(on: Shown, start: string): Promise<InteractionState> {
-      const customId = buttonsOf(on).find((id) => id.startsWith(start));
-      if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
-      const { id: messageId, channelId } = on.reply!;
-      const where = { userId: seed.ada, channelId, unchecked: true };
-      const pressed = await discord.use({ kind: 'button', messageId, customId, ...where });
+      const pressed = await pressOn(on, start, seed.ada);
       return pressed.until(({ modal, reply, followups }) => Boolean(modal ?? reply) || followups.length > 0);
     },
 
-    /**
-     * Presses a button that opens a form, on the answer that an interaction left, and sends the form; like a person's
-     * client it sends what is not named as the form has it.
-     */
+    /** Presses a button that opens a form, and submits it. Like a client, sends fields that are not named as they are. */
     async fillFrom(on: Shown, start: string, values: Record<string, string | string[]>): Promise<InteractionState> {
+      const isNew = newerThan(on);
       const opened = await people.openFrom(on, start);
       if (opened.modal === null) return opened;
-      const { id: messageId, channelId } = on.reply!;
-      const versions = on.reply!.history.length;
-      const sent = {
-        kind: 'modal' as const,
+      const used = await discord.use({
+        kind: 'modal',
         interactionId: opened.id,
         values: { ...chosenIn(opened.modal), ...values },
-      };
-      const used = await discord.use({ ...sent, userId: seed.ada, channelId, unchecked: true });
-      return used.until(({ reply, loading, followups, status }) => {
-        const isNew = reply !== null && (reply.id !== messageId || reply.history.length > versions);
-        return status === 'failed' || followups.length > 0 || (isNew && !loading);
+        userId: seed.ada,
+        channelId: on.reply!.channelId,
+        unchecked: true,
       });
+      return used.until(isNew);
     },
 
-    /** Posts a message with one button as the bot, past every command; or with a menu that offers `choice`. */
+    /** Posts a message with one button as the bot, without a command; or with a menu that offers `choice`. */
     async post(customId: string, channelId: string = seed.harbor.alerts, choice?: string): Promise<Shown> {
       const one = choice
         ? { type: 3, custom_id: customId, options: [{ label: choice, value: choice }] }
@@ -118,6 +104,7 @@ export function createPeople(discord: Discord) {
       return { reply: discord.messages(channelId).find(({ message }) => message.id === id)!, followups: [] };
     },
 
+    /** The choices that are offered while somebody types the option `focused`. */
     async choices(name: string, focused: string, given: Record<string, OptionInput> = {}, who: Actor = {}) {
       const used = await discord.use({ kind: 'autocomplete', name, focused, options: given, ...place(who) });
       return used.state.choices ?? [];
@@ -126,7 +113,17 @@ export function createPeople(discord: Discord) {
   return people;
 }
 
-/** What the menus of a form hold when it opens. */
+/** Whether an interaction failed, or shows something newer than this reply. */
+function newerThan({ reply: before }: Shown): (state: InteractionState) => boolean {
+  const { id, history } = before!;
+  const versions = history.length;
+  return ({ reply, loading, followups, status }) => {
+    const isNew = reply !== null && (reply.id !== id || reply.history.length > versions);
+    return status === 'failed' || followups.length > 0 || (isNew && !loading);
+  };
+}
+
+/** What is chosen in the menus of a form when it opens. */
 function chosenIn(form: NonNullable<InteractionState['modal']>): Record<string, string[]> {
   const menus = form.components.flatMap((part) => ('component' in part ? [part.component] : []));
   return Object.fromEntries(
@@ -141,10 +138,10 @@ function chosenIn(form: NonNullable<InteractionState['modal']>): Record<string, 
   );
 }
 
-/** What an interaction left to see. */
+/** What an interaction shows. */
 export type Shown = Pick<InteractionState, 'reply' | 'followups'>;
 
-/** Everything that a person reads in an answer. */
+/** Everything that a person reads in a reply. */
 export function textOf({ reply, followups }: Shown): string {
   const messages = [reply, ...followups].filter((one) => one !== null);
   return messages
@@ -162,26 +159,26 @@ export function textOf({ reply, followups }: Shown): string {
     .replaceAll(/<\/([^:>]+):\d+>/g, '`/$1`');
 }
 
-/** Whether only one person sees the answer. */
+/** Whether only one person sees the reply. */
 export function isPrivate({ reply, followups }: Shown): boolean {
   const seen = [reply, ...followups].filter((one) => one !== null && !one.deleted);
   return seen.length > 0 && seen.every((one) => one!.visibleTo !== null);
 }
 
-/** Custom ids of an answer's buttons. */
+/** The custom IDs of a reply's buttons. */
 export function buttonsOf({ reply }: Shown): string[] {
   return componentsOf(reply).flatMap((one) => ('custom_id' in one ? [one.custom_id] : []));
 }
 
-/** The first menu of an answer. */
+/** The first menu of a reply. */
 export function menuOf({ reply }: Shown): APIStringSelectComponent {
-  const lines = (reply?.message.components ?? []) as APIActionRowComponent<APIComponentInMessageActionRow>[];
-  const found = lines.flatMap((line) => line.components).find((one) => one.type === ComponentType.StringSelect);
+  const rows = (reply?.message.components ?? []) as APIActionRowComponent<APIComponentInMessageActionRow>[];
+  const found = rows.flatMap((row) => row.components).find((one) => one.type === ComponentType.StringSelect);
   if (!found) throw new Error('There is no menu.');
   return found;
 }
 
-/** Links of an answer's buttons. */
+/** The links of a reply's buttons. */
 export function linksOf({ reply }: Shown): { label: string; url: string }[] {
   return componentsOf(reply).flatMap((one) =>
     'url' in one ? [{ label: 'label' in one ? one.label! : '', url: one.url }] : [],
@@ -189,7 +186,7 @@ export function linksOf({ reply }: Shown): { label: string; url: string }[] {
 }
 
 function componentsOf(reply: InteractionState['reply']) {
-  return (reply?.message.components ?? []).flatMap((line) =>
-    'components' in line ? line.components.filter((one) => one.type === 2) : [],
+  return (reply?.message.components ?? []).flatMap((row) =>
+    'components' in row ? row.components.filter((one) => one.type === ComponentType.Button) : [],
   );
 }
