@@ -1,14 +1,11 @@
 import { loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
-import { createCharts } from '../../src/discord/chart.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { decision, newAlert, routed, storedTransfer } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
-
-const drawChart = createCharts();
 
 const DAY = 86_400_000;
 let pipeline: Pipeline;
@@ -19,8 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  world.services.chart = drawChart;
-  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
   await world.services.eraseGuild(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
   // Two days ago, and now.
@@ -58,7 +53,7 @@ it('shows one chart, sums, the largest transfers with their messages, and what w
 });
 
 it('shows activity in the number format of the person’s language, and the file in a neutral one', async () => {
-  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+  world.speak('de');
   const answer = await world.use('activity', { address: TREASURY, period: '7d' });
   const file = await world.press(answer, 'activity:csv');
   expect(textOf(answer)).toContain('📥 18.401,75 `USDC` in 2 ');
@@ -297,28 +292,33 @@ it('shows pieces and the chart in the number format of the person’s language',
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
   const drawn: string[] = [];
-  world.services.chart = (bars) => {
-    drawn.push(bars.language);
-    return drawChart(bars);
-  };
-  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+  const { chart } = world.services;
+  world.replace({
+    chart(bars) {
+      drawn.push(bars.language);
+      return chart(bars);
+    },
+  });
+  world.speak('de');
   const answer = await world.use('activity', { address });
   expect(textOf(answer)).toContain('📥 1.234 × `USD Coin` in 1 ');
   expect(drawn).toEqual(['de']);
 });
 
 it('shows activity as text when the chart cannot be drawn', async () => {
-  world.services.chart = () => Promise.reject(new Error('no canvas'));
+  world.replace({ chart: () => Promise.reject(new Error('no canvas')) });
   const answer = await world.use('activity', { address: TREASURY });
   expect(textOf(answer)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
 });
 
 it('draws one chart at a time per server, however many people ask', async () => {
   const drawing: PromiseWithResolvers<Buffer>[] = [];
-  world.services.chart = () => {
-    drawing.push(Promise.withResolvers<Buffer>());
-    return drawing.at(-1)!.promise;
-  };
+  world.replace({
+    chart() {
+      drawing.push(Promise.withResolvers<Buffer>());
+      return drawing.at(-1)!.promise;
+    },
+  });
   const asked = [1, 2, 3].map(() => world.use('activity', { address: TREASURY }));
   for (let drawn = 0; drawn < 3; drawn++) {
     await until('the next chart is drawn', () => drawing.length > drawn);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCoolDown } from '../../commands/shared/cool-down.ts';
 import { type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
@@ -30,42 +30,41 @@ it('limits the lookups of all servers together, so that the explorer has room fo
   expect(asked.at(-1)).toBe('all');
 });
 
-let world: CommandWorld;
-beforeEach(async () => {
-  world = await startWorld();
-});
-afterEach(() => world.close());
+describe('lookups by commands', () => {
+  let world: CommandWorld;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.close());
 
-it('refuses /token without a lookup to the person who asked too often, with the time of the next try, and to nobody else', async () => {
-  let lookUps = 0;
-  world.services.explorer = {
-    token: async () => {
-      lookUps++;
-      return { status: 'not-found' };
-    },
-  };
-  world.services.coolDown = createCoolDown(() => START);
-  for (let n = 0; n < 5; n++) await world.use('token', { address: TOKEN });
-  expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many lookups. Try again <t:\d+:R>/);
-  expect(lookUps).toBe(5);
-  await world.use('token', { address: TOKEN }, { as: seed.max });
-  expect(lookUps).toBe(6);
-});
-
-it('makes no lookups of people for a minute after the explorer limited one', async () => {
-  let [now, lookUps] = [START, 0];
-  world.services.explorer = {
-    token: async () => {
-      lookUps++;
-      return { status: 'limited' };
-    },
-  };
-  world.services.coolDown = createCoolDown(() => now);
-  for (const as of [seed.ada, seed.max]) {
-    expect(textOf(await world.use('token', { address: TOKEN }, { as }))).toContain('rate-limiting');
+  /** Limits lookups as the bot does. The explorer responds like this. */
+  function limitLookUps(response: { status: 'not-found' | 'limited' }) {
+    const asked = { count: 0 };
+    const token = async () => {
+      asked.count++;
+      return response;
+    };
+    world.replace({ explorer: { token }, coolDown: createCoolDown(world.services.now) });
+    return asked;
   }
-  expect(lookUps).toBe(1);
-  now += 60_000;
-  await world.use('token', { address: TOKEN }, { as: seed.max });
-  expect(lookUps).toBe(2);
+
+  it('refuses /token without a lookup to the person who asked too often, with the time of the next try, and to nobody else', async () => {
+    const lookUps = limitLookUps({ status: 'not-found' });
+    for (let n = 0; n < 5; n++) await world.use('token', { address: TOKEN });
+    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many lookups. Try again <t:\d+:R>/);
+    expect(lookUps.count).toBe(5);
+    await world.use('token', { address: TOKEN }, { as: seed.max });
+    expect(lookUps.count).toBe(6);
+  });
+
+  it('makes no lookups of people for a minute after the explorer limited one', async () => {
+    const lookUps = limitLookUps({ status: 'limited' });
+    for (const as of [seed.ada, seed.max]) {
+      expect(textOf(await world.use('token', { address: TOKEN }, { as }))).toContain('rate-limiting');
+    }
+    expect(lookUps.count).toBe(1);
+    world.clock.advance(60_000);
+    await world.use('token', { address: TOKEN }, { as: seed.max });
+    expect(lookUps.count).toBe(2);
+  });
 });

@@ -206,17 +206,17 @@ describe('/subscription export and import', () => {
   });
 
   it('requests new renderings once after an import of names, however many messages show them', async () => {
-    const { onRelabeled } = world.services;
     const asked: (readonly string[])[] = [];
-    world.services.onRelabeled = async (_, addresses) => {
-      asked.push(addresses);
-      return { messages: 0, isAll: true };
-    };
+    world.replace({
+      async onRelabeled(_, addresses) {
+        asked.push(addresses);
+        return { messages: 0, isAll: true };
+      },
+    });
     await world.subscribe({ label: 'Old' });
     await world.subscribe({ address: lower(B), label: 'Kept' });
     const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\n`;
     await world.press(await bring(text), 'subscription:import');
-    world.services.onRelabeled = onRelabeled;
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
   });
 
@@ -263,7 +263,7 @@ describe('/subscription export and import', () => {
   });
 
   it('shows an import’s columns in their own spelling and its lines, in every language', async () => {
-    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
+    world.speak('ja');
     const rows = [
       `${A},#alerts,100,,`,
       `${B},#alerts,,native,`,
@@ -271,7 +271,6 @@ describe('/subscription export and import', () => {
       `${LIKE_A},#alerts,100,,`,
     ];
     const text = textOf(await bring(['address,channel,minimums,token,tokens', ...rows].join('\n')));
-    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
     for (const named of ['`minimums`', '`kind: native`', '`token`', '`tokens`']) expect(text).toContain(named);
     expect(text).toContain('2、5');
   });
@@ -391,26 +390,25 @@ describe('/subscription export and import', () => {
     expect(textOf(await bring(text))).toMatch(sentence);
   });
 
-  it('keeps to the limit of subscriptions, and imports nothing when somebody else was faster', async () => {
-    const { settings } = world.services;
-    world.services.settings = { ...settings, maxSubscriptions: 2 };
+  it('imports no more subscriptions than a server may have', async () => {
+    world.configure({ maxSubscriptions: 2 });
     const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;
     expect(textOf(await bring(`${file}${TOKEN},#alerts\n`))).toMatch(/limit of 2 subscriptions/);
     const asked = await bring(file);
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/limit of 2 subscriptions/);
     expect(await all()).toHaveLength(1);
-    world.services.settings = settings;
+  });
 
-    const late = await bring(file);
+  it('imports nothing when somebody else added one of the subscriptions since the preview', async () => {
+    const asked = await bring(`address,channel\n${A},#alerts\n${B},#alerts\n`);
     await world.subscribe({ address: lower(B) });
-    expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed after the preview/);
-    expect(await all()).toHaveLength(2);
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
+    expect(await all()).toHaveLength(1);
   });
 
   it('names the address that would be watched in too many channels, with its line', async () => {
-    const { settings } = world.services;
-    world.services.settings = { ...settings, maxChannelsPerAddress: 2 };
+    world.configure({ maxChannelsPerAddress: 2 });
     await world.subscribe();
     const file = `address,channel\n${A},#announcements\n`;
     const asked = await bring(file);
@@ -418,7 +416,6 @@ describe('/subscription export and import', () => {
     expect(over).toMatch(new RegExp(`Line 3\\*\\*: .*\`${A}\`.* would be watched in more than 2 channels`));
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
-    world.services.settings = settings;
     expect(await all()).toHaveLength(2);
   });
 

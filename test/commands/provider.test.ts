@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.services.now, timeoutMs });
 beforeEach(() => {
-  // A new client per test, because clients cache what they fetched.
+  // A client of its own per test: the app's caches what it fetched, and probes the service after another test's fault.
   world.services.discovery = discovery();
   upstream.requests.length = 0;
 });
@@ -222,7 +222,7 @@ describe('/provider search', () => {
     const refused = await world.use('provider search', { category: 'apiz' });
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`.*Did you mean `apis`\?/);
     expect(refused).toSatisfy(isPrivate);
-    world.services.discovery = null;
+    world.replace({ discovery: null });
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);
   });
 

@@ -6,8 +6,6 @@ import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createWebhook, type Webhook } from '../../sandbox/webhook.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import { createDiscovery } from '../../src/upstream/discovery.ts';
-import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type CommandWorld, linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';
 
 /** The commands against the services that come with the bot, over a local chain. */
@@ -28,15 +26,14 @@ beforeAll(async () => {
     cataloged: [chain.tokens.dollar.address],
   });
   webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
-  const now = Date.now;
-  const operator = { projectId: PROJECT.id, apiKey: PROJECT.key, apiSecret: PROJECT.secret };
-  const url = services.explorerApiUrl;
   world = await startWorld({
-    service: services.notificationUrl,
-    operator,
-    services: {
-      explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now }),
-      discovery: createDiscovery({ url: services.discoveryUrl, now }),
+    environment: {
+      NOTIFICATION_URL: services.notificationUrl,
+      NOTIFICATION_PROJECT_ID: PROJECT.id,
+      NOTIFICATION_API_KEY: PROJECT.key,
+      NOTIFICATION_API_SECRET: PROJECT.secret,
+      EXPLORER_API_URL: services.explorerApiUrl,
+      DISCOVERY_URL: services.discoveryUrl,
     },
   });
 });

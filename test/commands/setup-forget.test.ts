@@ -6,7 +6,7 @@ const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
 let world: CommandWorld;
 beforeAll(async () => {
-  world = await startWorld({ service: 'http://127.0.0.1:1' });
+  world = await startWorld({ environment: { NOTIFICATION_URL: 'http://127.0.0.1:1' } });
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -45,12 +45,13 @@ it('erases nothing when the erasure is declined, or when the question is too old
 });
 
 it('erases a server once at a time, however often the button is pressed', async () => {
-  const { eraseGuild } = world.services;
   const running: PromiseWithResolvers<void>[] = [];
-  world.services.eraseGuild = () => {
-    running.push(Promise.withResolvers<void>());
-    return running.at(-1)!.promise;
-  };
+  world.replace({
+    eraseGuild() {
+      running.push(Promise.withResolvers<void>());
+      return running.at(-1)!.promise;
+    },
+  });
   const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, HERE)));
   const pressed = asked.map((one) => world.press(one, 'setup:erase', HERE));
   for (let run = 0; run < 3; run++) {
@@ -60,5 +61,4 @@ it('erases a server once at a time, however often the button is pressed', async 
     running[run]!.resolve();
   }
   for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
-  world.services.eraseGuild = eraseGuild;
 });

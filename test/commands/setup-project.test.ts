@@ -24,7 +24,9 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
 beforeAll(async () => {
   upstream = await startUpstream(() => list);
-  world = await startWorld({ service: upstream.url, environment: { QUOTA_BURST: '2', QUOTA_RATE: '1' } });
+  world = await startWorld({
+    environment: { NOTIFICATION_URL: upstream.url, QUOTA_BURST: '2', QUOTA_RATE: '1' },
+  });
 });
 afterAll(async () => {
   await world.close();
@@ -254,7 +256,7 @@ describe('the receiver URL', () => {
   });
 
   it('changes the operator’s receiver URL when the database keeps it', async () => {
-    const own = await startWorld({ service: upstream.url, environment: { RECEIVER_TOKEN: '' } });
+    const own = await startWorld({ environment: { NOTIFICATION_URL: upstream.url, RECEIVER_TOKEN: '' } });
     const shown = await own.press(await own.use('setup check'), 'setup:receiver');
     const old = urlIn(textOf(shown))!;
     const rotated = textOf(await own.press(shown, 'setup:rotate'));

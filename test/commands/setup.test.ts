@@ -21,19 +21,16 @@ import {
 const { harbor, orchid } = seed;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let usual: CommandWorld['services'];
 let list: Given;
 let scope: Given;
 const ID = 'f'.repeat(24);
 beforeAll(async () => {
   upstream = await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list));
-  world = await startWorld({ service: upstream.url });
-  usual = { ...world.services };
+  world = await startWorld({ environment: { NOTIFICATION_URL: upstream.url } });
 });
 beforeEach(async () => {
   list = { body: [] };
   scope = { status: 404, body: {} };
-  Object.assign(world.services, usual);
   await world.reset();
   for (const channelId of [harbor.general, harbor.alerts, harbor.whales])
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
@@ -126,9 +123,10 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     // Nothing is posted there now.
     await trouble(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
-    world.services.lastRefused = (of) =>
-      of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
-    world.services.probeReceiver = async () => ({ status: 'away' });
+    world.replace({
+      lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
+    });
+    world.replace({ probeReceiver: async () => ({ status: 'away' }) });
     const text = textOf(await world.use('setup check'));
     const lines = text.split('\n');
     expect(lines[0]).toBe('8 things to fix');
@@ -268,7 +266,7 @@ describe('/setup check', () => {
     );
     const retiring = `${RECEIVER_URL}-before`;
     const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
-    world.services.receiver = { ...world.services.receiver, urls };
+    world.replace({ receiver: { ...world.services.receiver, urls } });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).not.toContain('old receiver URL');
     list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
@@ -286,17 +284,17 @@ describe('/setup check', () => {
     [{ status: 'away' }, 'doesn’t respond'],
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
   ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
-    world.services.probeReceiver = async () => found;
+    world.replace({ probeReceiver: async () => found });
     expect(textOf(await world.use('setup check'))).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
   });
 
   it('distinguishes a missing sender behind the trusted proxy from an address that is not listed', async () => {
     const at = world.clock.now();
-    world.services.lastRefused = () => ({ reason: 'no-sender', source: '10.0.0.5', at });
+    world.replace({ lastRefused: () => ({ reason: 'no-sender', source: '10.0.0.5', at }) });
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*trusted proxy `10\.0\.0\.5`.*`X-Forwarded-For`/);
-    world.services.lastRefused = () => ({ reason: 'unreadable', source: null, at });
+    world.replace({ lastRefused: () => ({ reason: 'unreadable', source: null, at }) });
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*`X-Forwarded-For` that is not a list/);
-    world.services.lastRefused = () => ({ reason: 'unlisted', source: '203.0.113.9', at });
+    world.replace({ lastRefused: () => ({ reason: 'unlisted', source: '203.0.113.9', at }) });
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*`203\.0\.113\.9`.*RECEIVER_SOURCES.*TRUSTED_PROXIES/);
   });
 
@@ -308,7 +306,7 @@ describe('/setup check', () => {
       ['notification', { since, failure: { status: 'unreachable' } }],
     ] as const);
     let checks = 0;
-    world.services.interfaces = { outages: () => outages, check: async () => void checks++ };
+    world.replace({ interfaces: { outages: () => outages, check: async () => void checks++ } });
     const text = textOf(await world.use('setup check', {}, { in: orchid.lobby }));
     const ago = `<t:${Math.floor(since / 1_000)}:R>`;
     expect(checks).toBe(1);
@@ -322,19 +320,19 @@ describe('/setup check', () => {
 
   it('reports a failure of the notification service once when it is known to be unavailable', async () => {
     const outage = { since: world.clock.now(), failure: { status: 'broken', code: 503 } } as const;
-    world.services.interfaces = { outages: () => new Map([['notification', outage]]), check: async () => {} };
+    world.replace({ interfaces: { outages: () => new Map([['notification', outage]]), check: async () => {} } });
     list = { status: 503, body: 'x' };
     const text = textOf(await world.use('setup check'));
     expect(text.split('The notification service failed with error 503.')).toHaveLength(2);
   });
 
   it('shows the rejected sender at the operator’s receiver, to every server if none is the operator’s', async () => {
-    const { projects } = world.services;
-    world.services.lastRefused = (of) =>
-      of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
+    world.replace({
+      lastRefused: (of) => (of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
+    });
     const reported = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
     for (const command of ['setup check', 'status']) expect(await reported(command)).not.toContain('203.0.113.9');
-    world.services.projects = { ...projects, hasOperators: false };
+    world.replace({ projects: { ...world.services.projects, hasOperators: false } });
     for (const command of ['setup check', 'status']) expect(await reported(command)).toContain('`203.0.113.9`');
   });
 
@@ -370,16 +368,15 @@ describe('/setup check', () => {
     ['wrong', /a delivery with a wrong signature was rejected.*`NOTIFICATION_SIGNING_SECRET`/],
     ['stale', /rejected because its signature was more than 5 minutes off/],
   ] as const)('reports deliveries whose signature was %s, with how many and what to do', async (fault, sentence) => {
-    world.services.lastBadSignature = (scope) => (scope === 0 ? { fault, at: world.clock.now(), count: 3 } : null);
+    world.replace({ lastBadSignature: (scope) => (scope === 0 ? { fault, at: world.clock.now(), count: 3 } : null) });
     const text = textOf(await world.use('setup check'));
     expect(text).toMatch(sentence);
     expect(text).toContain('3 deliveries have been rejected for their signatures since the bot started.');
     expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).not.toMatch(/signature/);
-    world.services.lastBadSignature = () => null;
   });
 
   it('shows the operator’s project nowhere else, and each project only to its own server', async () => {
-    world.services.lastRefused = () => ({ reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() });
+    world.replace({ lastRefused: () => ({ reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() }) });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
     expect(textOf(answer)).toContain('Events arrive through the bot’s own project');
@@ -387,8 +384,9 @@ describe('/setup check', () => {
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
     const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
     const own = await world.services.projects.save(orchid.id, seed.ada, keys);
-    world.services.lastRefused = (of) =>
-      of === own ? { reason: 'unlisted', source: '203.0.113.7', at: world.clock.now() } : null;
+    world.replace({
+      lastRefused: (of) => (of === own ? { reason: 'unlisted', source: '203.0.113.7', at: world.clock.now() } : null),
+    });
     expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).toMatch(
       /`203.0.113.7` sent a delivery to your/,
     );
@@ -398,7 +396,7 @@ describe('/setup check', () => {
 it('shows the manager role in /setup check and /status nothing about delays in a channel that it does not see', async () => {
   await world.makeManager(seed.noa);
   await post(world.store, [6], { guildId: harbor.id, channelId: harbor.treasury, now: 1 });
-  world.services.sendingPauses = () => [{ channelId: harbor.treasury, reason: 'rate', until: 90_000 }];
+  world.replace({ sendingPauses: () => [{ channelId: harbor.treasury, reason: 'rate', until: 90_000 }] });
   const delayed = `<#${harbor.treasury}>: Discord’s rate limit`;
   for (const name of ['setup check', 'status']) {
     expect(textOf(await world.use(name))).toContain(delayed);
@@ -411,8 +409,9 @@ describe('a server whose channels wait together', () => {
     'shows in /%s how many messages Discord rejected and when one channel is tried',
     async (name) => {
       await world.subscribe();
-      world.services.sendingHold = (guildId) =>
-        guildId === harbor.id ? { since: 0, probeAt: 90_000, refusals: 12 } : null;
+      world.replace({
+        sendingHold: (guildId) => (guildId === harbor.id ? { since: 0, probeAt: 90_000, refusals: 12 } : null),
+      });
       expect(textOf(await world.use(name))).toMatch(/Discord rejected 12 of my messages.*wait together.*<t:90:R>/);
       expect(textOf(await world.use(name, {}, { in: orchid.lobby }))).not.toContain('together');
     },
@@ -421,8 +420,7 @@ describe('a server whose channels wait together', () => {
 
 describe('/status', () => {
   it('lists as many silent addresses as fit, however long the explorer’s links are', async () => {
-    const { settings } = world.services;
-    world.services.settings = { ...settings, explorerUrl: `https://${'explorer.'.repeat(10)}example` };
+    world.configure({ explorerUrl: `https://${'explorer.'.repeat(10)}example` });
     const longAgo = world.clock.now() - 90 * 86_400_000;
     for (let n = 1; n <= 6; n++) {
       const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
@@ -443,8 +441,9 @@ describe('/status', () => {
     await trouble(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
     // The other one no longer posts anything.
     await trouble(world.store, harbor.id, { [harbor.general]: 'unreachable', '1100000000000066666': 'unreachable' });
-    world.services.lastRefused = (of) =>
-      of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null;
+    world.replace({
+      lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
+    });
     const answer = await world.use('status');
     const text = textOf(answer);
     expect(answer).toSatisfy(isPrivate);

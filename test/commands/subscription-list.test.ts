@@ -237,9 +237,8 @@ describe('choices of `subscription`', () => {
     ]);
     expect(await world.choices('subscription pause', 'subscription', { subscription: B.slice(0, 8) })).toHaveLength(1);
     expect((await world.choices('subscription mute', 'subscription'))[0]).toMatchObject({ value: 'all' });
-    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+    world.speak('de');
     const [german] = await world.choices('subscription edit', 'subscription', { subscription: 'treas' });
-    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
     expect(german!.name).toContain(wordingsOf('de')['subscription add direction=incoming']!.name);
   });
 

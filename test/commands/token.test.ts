@@ -38,7 +38,7 @@ const explorer = (timeoutMs = 60_000) =>
     timeoutMs,
   });
 beforeEach(() => {
-  // A new client per test, because clients cache what they fetched.
+  // A client of its own per test: the app's caches what it fetched, and probes the service after another test's fault.
   world.services.explorer = explorer();
   upstream.requests.length = 0;
 });
@@ -58,10 +58,8 @@ describe('/token', () => {
   it('warns of a token that only calls itself like a cataloged one, as alerts do', async () => {
     upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
     const known = [{ token: lower(B), symbol: 'USDC', cataloged: true, seen: true }];
-    const { tokens } = world.services;
-    world.services.tokens = { known: async () => known };
+    world.replace({ tokens: { known: async () => known } });
     const text = textOf(await world.use('token', { address: TOKEN }));
-    world.services.tokens = tokens;
     expect(text).toContain('⚠️ Imitation! `GoodDollar` `USDC`');
     expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
   });
@@ -171,7 +169,7 @@ describe('/token', () => {
   });
 
   it('shows who can turn the explorer on', async () => {
-    world.services.explorer = null;
+    world.replace({ explorer: null });
     expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/ is off.*`EXPLORER_API_URL`/);
   });
 

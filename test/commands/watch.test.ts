@@ -99,11 +99,9 @@ describe('watching the addresses in a message', () => {
   });
 
   it('keeps to the limit of subscriptions, and refuses addresses that the menu did not offer', async () => {
-    const { settings } = world.services;
     const asked = await on(`${A} ${B}`);
-    world.services.settings = { ...settings, maxSubscriptions: 1 };
+    world.configure({ maxSubscriptions: 1 });
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
-    world.services.settings = settings;
     expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit \\(1\\)\\*\\*\\n-# .*${B}`));
     expect(textOf(done)).toMatch(/stands for the native coin/);
     expect(await all()).toHaveLength(1);
@@ -113,12 +111,9 @@ describe('watching the addresses in a message', () => {
     const asked = await on(`${A} ${B}`);
     await world.subscribe();
     expect(textOf(await world.choose(asked, [A]))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
-    const { settings } = world.services;
     const more = await on(B);
-    world.services.settings = { ...settings, maxSubscriptions: 1 };
-    const full = textOf(await world.choose(more, [B]));
-    world.services.settings = settings;
-    expect(full).toMatch(/reached its limit of 1 subscription\./);
+    world.configure({ maxSubscriptions: 1 });
+    expect(textOf(await world.choose(more, [B]))).toMatch(/reached its limit of 1 subscription\./);
     expect(await all()).toHaveLength(1);
   });
 

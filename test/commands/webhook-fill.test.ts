@@ -8,7 +8,7 @@ let world: CommandWorld;
 let service: Awaited<ReturnType<typeof startWebhookService>>;
 beforeAll(async () => {
   service = await startWebhookService();
-  world = await startWorld({ service: service.url });
+  world = await startWorld({ environment: { NOTIFICATION_URL: service.url } });
 });
 afterAll(async () => {
   await world.close();

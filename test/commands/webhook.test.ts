@@ -23,7 +23,7 @@ let removal: Given;
 let list: Given;
 beforeAll(async () => {
   upstream = await startUpstream(({ method }) => (method === 'GET' ? list : removal));
-  world = await startWorld({ service: upstream.url });
+  world = await startWorld({ environment: { NOTIFICATION_URL: upstream.url } });
 });
 afterAll(async () => {
   await world.close();

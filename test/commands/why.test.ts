@@ -71,7 +71,7 @@ it('explains that an alert waits because all channels of the server wait togethe
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 503, code: 0 }, method: 'POST', channelId: ALERTS });
   const hash = await receive();
-  world.services.sendingHold = () => ({ since: 0, probeAt: 90_000, refusals: 12 });
+  world.replace({ sendingHold: () => ({ since: 0, probeAt: 90_000, refusals: 12 }) });
   expect(await why(hash)).toMatch(/On hold: Discord rejected several of my messages in this server.*<t:90:R>/);
 });
 
@@ -261,12 +261,11 @@ it('explains that a rate limit or the breaker delays an alert', async () => {
     times: 1,
   });
   const hash = await receive();
-  world.services.sendingPauses = () => [{ channelId: ALERTS, reason: 'rate', until: 60_000 }];
+  world.replace({ sendingPauses: () => [{ channelId: ALERTS, reason: 'rate', until: 60_000 }] });
   expect(await why(hash)).toContain('Waiting for Discord’s rate limit. Sending resumes <t:60:R>.');
   expect(textOf(await world.use('status'))).toContain(`<#${ALERTS}>: Discord’s rate limit; sending resumes <t:60:R>`);
-  world.services.sendingPauses = () => [{ channelId: null, reason: 'breaker', until: 60_000 }];
+  world.replace({ sendingPauses: () => [{ channelId: null, reason: 'breaker', until: 60_000 }] });
   expect(await why(hash)).toContain('Discord refuses all messages of this bot right now. The next try is <t:60:R>.');
-  world.services.sendingPauses = () => [];
 });
 
 it('explains equal transfers, a reorganized chain and a removed subscription', async () => {

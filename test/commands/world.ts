@@ -1,13 +1,12 @@
 import pino from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import type { CommandServices } from '../../commands/shared/services.ts';
+import type { CommandContext, CommandServices, CommandSettings } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AppOverrides } from '../../src/app.ts';
-import type { AnyCommand, InteractionContext } from '../../src/discord/command.ts';
+import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import type { ProjectKeys } from '../../src/upstream/project-client.ts';
 import { openPipeline, type Restart } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { createPeople } from './people.ts';
@@ -25,26 +24,20 @@ export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token-of-the-te
 /** An address as it is stored. */
 export const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
-/** The operator's project, unless a test says otherwise. */
-const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' };
-
 /** A key that seals projects; the usual one is number 7. */
 export const secretsKey = (number: number): string => Buffer.alloc(32, number).toString('base64');
 
-/** What a test may put in the place of the usual. */
+/** What a test replaces. */
 interface WorldOptions {
-  commands?: readonly AnyCommand<CommandServices & InteractionContext>[];
-  services?: Partial<CommandServices>;
-  /** The notification service's root; by default it is off. */
-  service?: string;
-  operator?: ProjectKeys;
+  /** By default all of the bot's. */
+  commands?: readonly AnyCommand<CommandContext>[];
   /** What differs from the usual environment; an empty text leaves a variable out. */
   environment?: Record<string, string>;
 }
 
-/** The bot over a Discord stand-in, as a pipeline, with its gateway: every command can be used. */
+/** Starts the bot, with its gateway, over a Discord stand-in, so that every command can be used. */
 export async function startWorld(options: WorldOptions = {}) {
-  const { service = '', operator = OPERATOR, commands } = options;
+  const { commands } = options;
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   let gateway: Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
@@ -58,10 +51,9 @@ export async function startWorld(options: WorldOptions = {}) {
       PUBLIC_URL: 'https://bell.example',
       SECRETS_KEY: secretsKey(7),
       OPERATOR_GUILD_IDS: seed.harbor.id,
-      NOTIFICATION_URL: service,
-      NOTIFICATION_PROJECT_ID: operator.projectId,
-      NOTIFICATION_API_KEY: operator.apiKey,
-      NOTIFICATION_API_SECRET: operator.apiSecret,
+      NOTIFICATION_PROJECT_ID: 'p1',
+      NOTIFICATION_API_KEY: 'public-key',
+      NOTIFICATION_API_SECRET: 'very-secret',
       ...options.environment,
     },
     // Any machine may be slow.
@@ -72,9 +64,9 @@ export async function startWorld(options: WorldOptions = {}) {
     log,
     connect,
     services: {
+      // Nothing responds at the public URL, and tests make lookups faster than people may.
       probeReceiver: async () => ({ status: 'reachable' as const }),
       coolDown: { take: () => null, limited: () => undefined },
-      ...options.services,
     },
   });
   const { discord, clock } = pipeline;
@@ -85,6 +77,15 @@ export async function startWorld(options: WorldOptions = {}) {
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some((list) => list.commands.length > 0),
   );
+
+  /** Replaces services until the test ends. */
+  function replace(changed: Partial<CommandServices>): void {
+    const current = services();
+    const before = { ...current };
+    Object.assign(current, changed);
+    const names = Object.keys(changed) as (keyof CommandServices)[];
+    onTestFinished(() => void Object.assign(current, Object.fromEntries(names.map((name) => [name, before[name]]))));
+  }
 
   async function restart(changed?: Restart): Promise<void> {
     await pipeline.restart(changed);
@@ -103,7 +104,19 @@ export async function startWorld(options: WorldOptions = {}) {
     },
     clock,
     logged,
-    /** Puts a subscription into the database, past the command. */
+    replace,
+    /** Changes settings until the test ends. */
+    configure(changed: Partial<CommandSettings>): void {
+      replace({ settings: { ...services().settings, ...changed } });
+    },
+
+    /** Sets a person's language until the test ends. */
+    speak(locale: string, userId: string = seed.ada): void {
+      discord.act({ do: 'user.update', userId, locale });
+      onTestFinished(() => void discord.act({ do: 'user.update', userId, locale: 'en-US' }));
+    },
+
+    /** Adds a subscription without a command. */
     async subscribe(wish: Partial<NewSubscription> = {}) {
       const outcome = await pipeline.store.subscriptions.add(
         {
@@ -120,7 +133,7 @@ export async function startWorld(options: WorldOptions = {}) {
       return outcome.subscription;
     },
 
-    /** Records when a subscription's address last moved, as routing does. */
+    /** Records when a subscription's address last had an event, as routing does. */
     async recordActivity(subscription: number, stats: Partial<ActivityStats> & { lastEventAt: number }) {
       const recorded = { subscription, events: 1, gapMs: null, ...stats };
       await pipeline.store.routing.commit(routed({ now: clock.now(), stats: [recorded] }));
@@ -133,7 +146,7 @@ export async function startWorld(options: WorldOptions = {}) {
       discord.act({ do: 'member.update', guildId, userId, roleIds: [watchers] });
     },
 
-    /** Puts both servers back to how they begin: without subscriptions, labels, default channel and manager role. */
+    /** Removes subscriptions, labels, default channel and manager role from both servers, and the role from its members. */
     async reset() {
       for (const guildId of [seed.harbor.id, seed.orchid.id]) {
         for (const { id } of await pipeline.store.subscriptions.list(guildId))
@@ -147,7 +160,7 @@ export async function startWorld(options: WorldOptions = {}) {
       }
     },
 
-    /** Starts the bot again over the same database; with other settings until the test ends. */
+    /** Starts the bot again over the same database; with a changed environment or time-out until the test ends. */
     async restart(changed?: Restart): Promise<void> {
       await restart(changed);
       if (changed) onTestFinished(() => restart(usual));

@@ -2,8 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
-import { createDiscovery } from '../../src/upstream/discovery.ts';
-import { createExplorer } from '../../src/upstream/explorer.ts';
 import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
 import { shownIn } from '../discord/shown.ts';
 import { startUpstream } from '../upstream/server.ts';
@@ -23,11 +21,7 @@ beforeAll(async () => {
   });
   const { url } = upstream;
   world = await startWorld({
-    service: url,
-    services: {
-      explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now: Date.now }),
-      discovery: createDiscovery({ url, now: Date.now }),
-    },
+    environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
   });
 });
 afterAll(async () => {
