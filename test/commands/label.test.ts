@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERTS, ALICE, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
 import { post as postAlert, send } from '../store/contract/given.ts';
-import { remember } from './stored.ts';
+import { storeTransfers } from './stored.ts';
 import { A, B, type CommandWorld, isPrivate, LIKE_A, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;
@@ -153,7 +153,7 @@ it('offers watched and labeled addresses for a new name, and only labeled ones f
   // Then whom its addresses met, and nobody else's.
   const [own, foreign] = [`0x${'3'.repeat(40)}`, `0x${'4'.repeat(40)}`] as const;
   const met = { from: own, to: own };
-  await remember(world.store, world.clock.now(), [met, { from: foreign, to: foreign, guilds: [seed.orchid.id] }]);
+  await storeTransfers(world.store, world.clock.now(), [met, { from: foreign, to: foreign, guilds: [seed.orchid.id] }]);
   expect((await world.choices('label set', 'address', {})).slice(2).map(({ value }) => value)).toEqual([own]);
 });
 
@@ -167,7 +167,7 @@ it('shows a right-to-left name without reordering the address beside it', async 
     expect.stringMatching(/^\u2068خزانة\u2069 · 0xcc95…6430 · #alerts/),
   ]);
   const moved = { kind: 'erc20', tokenType: 'ERC-20', token: lower(TOKEN), tokenSymbol: 'دولار' } as const;
-  await remember(world.store, world.clock.now(), [moved]);
+  await storeTransfers(world.store, world.clock.now(), [moved]);
   const tokens = await world.choices('subscription add', 'token', { token: 'دولار' });
   expect(tokens.map(({ name }) => name)).toEqual(['\u2068دولار\u2069 · 0x5Df2…3f0D']);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { freeze, post, send, txHash } from '../store/contract/given.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { trouble } from './stored.ts';
+import { blockChannels } from './stored.ts';
 import {
   A,
   type Actor,
@@ -122,7 +122,7 @@ describe('/setup check', () => {
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     // Nothing is posted there now.
-    await trouble(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
+    await blockChannels(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
     world.replace({
       lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
     });
@@ -150,7 +150,7 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
     // The other one was deleted, and no subscription names it now.
-    await trouble(world.store, harbor.id, { [harbor.whales]: 'parked', '1100000000000077777': 'unreachable' });
+    await blockChannels(world.store, harbor.id, { [harbor.whales]: 'parked', '1100000000000077777': 'unreachable' });
     for (const archived of [true, false]) {
       world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
       const text = textOf(await world.use('setup check'));
@@ -186,7 +186,7 @@ describe('/setup check', () => {
     for (let use = 0; use < 3; use++)
       expect(await reported()).toContain('✅ I can post in the channel that gets alerts.');
     expect(discord.requests(from).filter(({ path }) => path.endsWith(`/channels/${id}`))).toHaveLength(1);
-    await trouble(world.store, harbor.id, { [id]: 'parked' });
+    await blockChannels(world.store, harbor.id, { [id]: 'parked' });
     world.clock.advance(2 * 60_000);
     discord.act({ do: 'thread.expel', channelId: id });
     const parked = await reported();
@@ -256,7 +256,7 @@ describe('/setup check', () => {
     });
     await world.subscribe();
     list = { status: 503, body: {} };
-    await trouble(world.store, harbor.id, { [harbor.alerts]: 'unreachable' });
+    await blockChannels(world.store, harbor.id, { [harbor.alerts]: 'unreachable' });
     const failing = textOf(await world.use('setup check'));
     expect(failing).toContain('❌ The notification service failed with error 503.');
     expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
@@ -340,7 +340,7 @@ describe('/setup check', () => {
     await world.makeManager(seed.noa);
     const secret = { channelId: harbor.treasury, address: lower(B) };
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
-    await trouble(world.store, harbor.id, { [harbor.treasury]: 'parked' });
+    await blockChannels(world.store, harbor.id, { [harbor.treasury]: 'parked' });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const reported = async (who: Actor) => textOf(await world.use('setup check', {}, who));
     for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await reported({})).toContain(part);
@@ -438,9 +438,12 @@ describe('/status', () => {
     const longAgo = world.clock.now() - 90 * 86_400_000;
     await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     await storeAlertsOfEveryKind(world);
-    await trouble(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
+    await blockChannels(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
     // The other one no longer posts anything.
-    await trouble(world.store, harbor.id, { [harbor.general]: 'unreachable', '1100000000000066666': 'unreachable' });
+    await blockChannels(world.store, harbor.id, {
+      [harbor.general]: 'unreachable',
+      '1100000000000066666': 'unreachable',
+    });
     world.replace({
       lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
     });

@@ -26,7 +26,7 @@ function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
 }
 
 /** Stores transfers and decisions about them, as routing does. */
-export async function remember({ routing }: Store, now: number, transfers: Seen[]): Promise<void> {
+export async function storeTransfers({ routing }: Store, now: number, transfers: Seen[]): Promise<void> {
   const made = transfers.map(({ ago = 60_000, scope = 0, guilds = [seed.harbor.id], ...given }) => {
     const { n, stored } = nextTransfer(given, scope, now - ago);
     const place = { channelId: seed.harbor.alerts, subscription: 0, address: PAYER, at: now - ago } as const;
@@ -38,13 +38,13 @@ export async function remember({ routing }: Store, now: number, transfers: Seen[
 }
 
 /** Stores what the explorer returned about a token. */
-export async function catalogue({ routing }: Store, token: string, symbol: string, cataloged: boolean): Promise<void> {
+export async function storeToken({ routing }: Store, token: string, symbol: string, cataloged: boolean): Promise<void> {
   const entry = { token: token.toLowerCase() as AddressText, cataloged, symbol, name: symbol, checkedAt: 0 };
   await routing.commit(routed({ learned: { catalog: [entry], counterparties: [], nativeSymbol: null, heads: [] } }));
 }
 
 /** Posts an alert in each of these channels, and then records that Discord refuses messages there. */
-export async function trouble(
+export async function blockChannels(
   store: Store,
   guildId: string,
   states: Record<string, 'parked' | 'unreachable'>,

@@ -2,7 +2,7 @@ import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { remember, trouble } from './stored.ts';
+import { blockChannels, storeTransfers } from './stored.ts';
 import { A, B, buttonsOf, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -106,7 +106,7 @@ describe('/subscription list', () => {
       await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000 });
       await world.recordActivity(id, { lastEventAt: now });
     }
-    await trouble(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
+    await blockChannels(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
     const text = textOf(await world.use('subscription list'));
     for (const { id } of await all()) expect(text).toContain(`number ${id}`);
     expect(text).not.toMatch(/^… \+/m);
@@ -148,7 +148,7 @@ describe('the manager role', () => {
     expect(await offered('label set', 'address')).toMatch(/^(?!.*0x1ea1).*Open/);
     // Tokens and counterparties of the hidden address are not offered either.
     const reported = [await offered('label set', 'address'), await offered('subscription add', 'token')];
-    await remember(world.store, world.clock.now(), [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
+    await storeTransfers(world.store, world.clock.now(), [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
     expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(reported);
     expect(await world.choices('subscription add', 'token')).toHaveLength(1);
     const options = { subscription: String(hidden.id) };

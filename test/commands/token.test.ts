@@ -3,7 +3,7 @@ import { imitationsAmong } from '../../commands/shared/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { remember } from './stored.ts';
+import { storeTransfers } from './stored.ts';
 import {
   A,
   B,
@@ -192,7 +192,7 @@ describe('/token', () => {
     expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
     // What moved may have moved at an address that this member may not see.
     const bell = `0x${'b'.repeat(40)}` as const;
-    await remember(world.store, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
+    await storeTransfers(world.store, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
     const coins = (as: string) => world.choices('token', 'address', { address: 'bell' }, { as });
     expect(await coins(seed.mia)).toEqual([]);
     expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);

@@ -6,7 +6,7 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import { systemClock } from '../../src/domain/clock.ts';
 import { backUp } from '../../src/store/sqlite/backup.ts';
 import { backupFolder } from '../../src/store/sqlite/folder.ts';
-import { trouble } from '../commands/stored.ts';
+import { blockChannels } from '../commands/stored.ts';
 import { payment } from '../pipeline/harness.ts';
 import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
@@ -144,7 +144,7 @@ describe('the figures', () => {
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
     // A channel with no subscription and no waiting alert is not counted.
-    await trouble(store, 'g', { gone: 'unreachable' });
+    await blockChannels(store, 'g', { gone: 'unreachable' });
     const now = await reaches('channels{state="parked"}', 1);
     expect(now.get('ledgerbell_channels{state="unreachable"}')).toBe(0);
     expect(now.get('ledgerbell_invalid_requests')).toBe(1);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { remember } from './stored.ts';
+import { storeTransfers } from './stored.ts';
 import {
   A,
   B,
@@ -40,7 +40,7 @@ beforeAll(async () => {
   id = String((await world.subscribe({ label: 'Treasury' })).id);
   const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
   await world.store.labels.set(harbor.id, named, 10);
-  await remember(world.store, world.clock.now(), [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
+  await storeTransfers(world.store, world.clock.now(), [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 });
 beforeEach(() => {
   stripToRole();

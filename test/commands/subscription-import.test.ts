@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { MOST_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
-import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import {
   A,
   B,
@@ -477,40 +474,5 @@ describe('/subscription export and import', () => {
     expect(await all()).toEqual(before);
     // A member who sees that channel can change the row.
     expect(textOf(await bring(row(A, `<#${harbor.treasury}>`, 'yes')))).toContain('Secret');
-  });
-});
-
-describe('attachments', () => {
-  it('reads attachments only from Discord’s file servers and the REST root’s host, without redirects', async () => {
-    const asked: string[] = [];
-    const server = createServer((request, response) => {
-      asked.push(request.url!);
-      if (request.url === '/away') response.writeHead(302, { location: '/file' }).end();
-      else if (request.url === '/endless') response.write('a'.repeat(64 * 1024), () => response.write('b'));
-      else response.end('a,b');
-    }).listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
-    const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const read = createAttachmentReader(`${root}/api`);
-    expect(await read(`${root}/file`, 3)).toEqual({ status: 'read', text: 'a,b' });
-    expect(await read(`${root}/file`, 2)).toEqual({ status: 'too-large' });
-    expect(await read(`${root}/endless`, 1_000)).toEqual({ status: 'too-large' });
-    expect(await read(`${root}/away`, 1_000)).toEqual({ status: 'unreachable' });
-    asked.length = 0;
-    const { host } = new URL(root);
-    const foreign = createAttachmentReader('https://discord.com/api');
-    for (const url of [
-      `${root}/file`,
-      `http://cdn.discordapp.com/file`,
-      `https://cdn.discordapp.com.${host}/file`,
-      `https://cdn.discordapp.com@${host}/file`,
-      'file:///etc/passwd',
-      'nothing',
-    ]) {
-      expect(await foreign(url, 1_000)).toEqual({ status: 'foreign' });
-    }
-    expect(asked).toEqual([]);
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
   });
 });

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { dryRun } from '../../src/domain/dry-run.ts';
+import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { storeTransfers } from './stored.ts';
+import { type CommandWorld, lower, seed, startWorld, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const HOUR = 3_600_000;
+const WALLET = '0x00000000000000000000000000000000000000dd';
+/** Watches the wallet. */
+const watch = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
+  world.use('subscription add', { address: WALLET, ...options }, { in: channel });
+
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(() => world.reset());
+const all = () => world.store.subscriptions.list(harbor.id);
+
+it('reports in the dry run that nothing was seen', async () => {
+  expect(textOf(await watch({}))).toContain('No transfers recorded at this address in the last 7 days');
+});
+
+it('shows in the dry run how many of the last 7 days’ transfers would have been posted, with the latest', async () => {
+  await storeTransfers(world.store, world.clock.now(), [
+    ...Array.from({ length: 20 }, (_, n) => ({ to: lower(WALLET), ago: (n + 1) * 7 * HOUR })),
+    { to: lower(WALLET), value: '20000000000000000000', ago: HOUR },
+    { from: lower(WALLET), value: '70000000000000000000', ago: 30 * HOUR },
+    { from: lower(WALLET), value: '90000000000000000000', ago: 8 * 24 * HOUR },
+    { to: lower(WALLET), value: '80000000000000000000', scope: 7 },
+  ]);
+  const every = textOf(await watch({}));
+  expect(every).toMatch(/Would have posted \*\*22 of 22\*\* in the last 7 days, about 4 a day\./);
+  expect(every).toMatch(/📥 20 ETH · <t:\d+:R> · \[tx\]\(https:\/\/explorer\.example\/tx\/0x\w{64}\)\n📥 5 ETH.*\n📥/);
+  const large = textOf(await watch({ minimum: '10' }, harbor.whales));
+  expect(large).toContain('Would have posted **2 of 22** in the last 7 days, less than one a day.');
+  expect(large).toMatch(/📥 20 ETH.*\n📤 70 ETH/);
+  const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
+  const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
+  expect(edited).toContain('Would have posted **none of 22**');
+  expect(edited).toContain('Filtered out by `minimum` (22).');
+  const byToken = { subscription: String(id), minimum: 'none', minimums: 'native=1000' };
+  expect(textOf(await world.use('subscription edit', byToken))).toContain('Filtered out by `minimums` (22).');
+  const same = await world.use('subscription edit', byToken);
+  expect(textOf(same)).toMatch(/^Nothing changed\n/);
+  world.speak('de');
+  const inGerman = { subscription: String(id), minimum: '1001', minimums: 'none' };
+  const german = textOf(await world.use('subscription edit', inGerman));
+  expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
+});
+
+it('marks transfers with look-alikes of known addresses in the dry run, as alerts do', async () => {
+  const known = '0x1234000000000000000000000000000000005678';
+  const fake = '0x1234ffffffffffffffffffffffffffffffff5678';
+  const own = `${WALLET.slice(0, 6)}${'f'.repeat(32)}${WALLET.slice(-4)}`;
+  const to = lower(WALLET);
+  await storeTransfers(world.store, world.clock.now(), [
+    { from: known, to, value: '1000000000000000000', ago: 1_000 },
+    { from: lower(fake), to, value: '2000000000000000000', ago: 2_000 },
+    { from: lower(own), to, value: '3000000000000000000', ago: 3_000 },
+  ]);
+  await world.use('label set', { address: known, name: 'Payroll' });
+  const text = textOf(await watch({ label: 'Treasury' }));
+  expect(text).toMatch(/\n📥 1 ETH.*\n⚠️ Look-alike address! 📥 2 ETH.*\n⚠️ Look-alike address! 📥 3 ETH/);
+});
+
+it('shows a token with a long name in the dry run in full or cut at a character', async () => {
+  const pixels = { kind: 'erc20', tokenSymbol: '🚀'.repeat(32), value: '1'.repeat(60), decimals: 0 } as const;
+  const to = `0x${'5'.repeat(40)}` as const;
+  await storeTransfers(world.store, world.clock.now(), [
+    { to, ...pixels },
+    { to, ...pixels, value: '1'.repeat(61) },
+  ]);
+  const text = textOf(await world.use('subscription add', { address: to }));
+  expect(text.match(/🚀…`/gu)).toHaveLength(2);
+  expect(text).toBe(text.toWellFormed());
+});
+
+it('limits the dry run to the events of the server’s own project, and to the latest of many', async () => {
+  const own = { guildId: orchid.id, projectId: 'p', sealed: new Uint8Array() };
+  const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
+  onTestFinished(async () => void (await world.store.projects.remove(orchid.id)));
+  const to = lower('0x00000000000000000000000000000000000000de');
+  await storeTransfers(world.store, world.clock.now(), [
+    { to, scope, value: '1', ago: 1 },
+    { to, scope, value: '2', ago: 2 },
+    { scope, ago: 3 },
+    { to },
+  ]);
+  const wish = { ...DEFAULT_CHOICES, guildId: orchid.id, address: to };
+  const judged = (changed: object, most: number) => {
+    const period = { since: 0, until: world.clock.now(), most, channelIds: null };
+    return dryRun({ ...wish, ...changed }, period, world.store.history.recentTransfers);
+  };
+  expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });
+  expect(await judged({}, 1)).toMatchObject({ cut: 1 });
+  expect(await judged({ guildId: harbor.id }, 1_000)).toMatchObject({ related: 1 });
+});
+
+it('limits the dry run to a server’s own subscriptions where it uses the operator’s project', async () => {
+  const to = lower(`0x${'8'.repeat(40)}`);
+  await storeTransfers(world.store, world.clock.now(), [{ to, ago: 2 }]);
+  const shown = textOf(await world.use('subscription add', { address: to }, { in: orchid.lobby }));
+  expect(shown).toContain('No transfers recorded at this address in the last 7 days');
+  expect(shown).not.toContain('/tx/');
+});
