@@ -35,7 +35,7 @@ const filesOf = ({ reply }: Shown) => reply!.message.attachments;
 const pictureOf = ({ reply }: Shown) => reply!.message.embeds[0]!.image!.url;
 const load = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
-it('shows one chart, sums, the largest transfers with their messages, and what was hidden', async () => {
+it('shows in /activity one chart, sums, the largest transfers with their messages, and what was hidden', async () => {
   const answer = await world.use('activity', { address: TREASURY, period: '7d' });
   expect(answer).toSatisfy(isPrivate);
   const text = textOf(answer);
@@ -61,7 +61,7 @@ it('shows activity in the number format of the person’s language, and the file
   expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
 });
 
-it('shows another period with another chart when its button is pressed', async () => {
+it('shows another period of /activity with another chart when its button is pressed', async () => {
   const week = await world.use('activity', { address: 'treasury' });
   const before = await load(pictureOf(week));
   const day = await world.press(week, 'activity:show:24h');
@@ -71,7 +71,7 @@ it('shows another period with another chart when its button is pressed', async (
   expect(await load(pictureOf(day))).not.toEqual(before);
 });
 
-it('lists every transfer of the period in the CSV file, posted or not', async () => {
+it('lists every transfer of the period in the CSV file of /activity, posted or not', async () => {
   const file = await world.press(await world.use('activity', { address: TREASURY }), 'activity:csv');
   expect(file).toSatisfy(isPrivate);
   const lines = (await load(filesOf(file)[0]!.url)).toString().split('\r\n');
@@ -140,7 +140,7 @@ it('keeps the earlier activity of a moved subscription for people who see its ea
   expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
 });
 
-it('counts a transfer that several subscriptions hide under the reason of the nearest to a match', async () => {
+it('counts a transfer that several subscriptions hide under the reason of the one nearest to a match', async () => {
   const own = [{ direction: 'outgoing' }, { minimum: '100' }];
   const counted = async (address: `0x${string}`, [first, second]: object[]) => {
     await pipeline.watch(address, ALERTS, first);
@@ -189,7 +189,7 @@ it('links each of the largest transfers to its message and marks only imitations
   );
 });
 
-it('does not show a token that copies a known symbol as the known one', async () => {
+it('does not show a token that copies a known symbol as the known one in /activity', async () => {
   const coin = { tokenType: 'Fuse', tokenAddress: null, tokenSymbol: null, tokenName: null, tokenDecimals: null };
   const genuine = { ...coin, value: '7000000000000000000' };
   await receive(genuine);
@@ -213,7 +213,7 @@ it('removes the first period’s chart when the other period has no transfers', 
   expect([filesOf(day), day.reply!.message.embeds[0]!.image]).toEqual([[], undefined]);
 });
 
-it('reads only the latest of very many transfers, and reports that', async () => {
+it('reads only the latest of very many transfers for /activity, and reports that', async () => {
   const channelIds = [ALERTS];
   const now = pipeline.clock.now();
   const question = {

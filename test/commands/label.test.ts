@@ -21,6 +21,11 @@ it('names and renames an address, and records who did it', async () => {
   expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/It was called \*\*Payroll \(July\)\*\* before/);
   expect(await labels()).toEqual([[A.toLowerCase(), 'Payroll']]);
   expect(await world.store.labels.list(seed.orchid.id)).toEqual([]);
+  const { entries } = await world.store.audit.page(HARBOR, 0, 10);
+  expect(entries.map(({ userId, action, detail }) => ({ userId, action, detail }))).toEqual([
+    { userId: seed.ada, action: 'label.set', detail: { address: A, name: 'Payroll', before: 'Payroll (July)' } },
+    { userId: seed.ada, action: 'label.set', detail: { address: A, name: 'Payroll (July)', before: null } },
+  ]);
 });
 
 it('warns when a labeled address could be mistaken for another known one', async () => {

@@ -4,15 +4,16 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { decision, newAlert, routed, send, storedTransfer } from '../store/contract/given.ts';
 
-/** The other end of made-up transfers. */
+/** Both sides of a stored transfer, unless a test names others. */
 export const PAYER = '0x00000000000000000000000000000000000000aa';
 
-/** A transfer of 5 native coins to nobody in particular, seen some milliseconds ago. */
-export interface Seen extends Partial<Transfer> {
+/** A transfer to store: of 5 native coins, unless a test says otherwise. */
+interface Seen extends Partial<Transfer> {
+  /** How many milliseconds ago it was seen; a minute by default. */
   ago?: number;
-  /** Whose project it came by; 0: the operator's. */
+  /** The project that it came through; 0: the operator's. */
   scope?: number;
-  /** The guilds in which a subscription was asked about it. */
+  /** The guilds with a decision about it; by default Harbor. */
   guilds?: string[];
 }
 

@@ -267,6 +267,9 @@ describe('/subscription remove', () => {
     expect(textOf(done)).toContain('Removed');
     expect(buttonsOf(done)).toEqual([]);
     expect(await all()).toEqual([]);
+    const { entries } = await world.store.audit.page(harbor.id, 0, 1);
+    const detail = { id, address: A, channel: harbor.alerts };
+    expect(entries).toMatchObject([{ userId: seed.ada, action: 'subscription.remove', detail }]);
     const again = await world.use('subscription remove', { subscription: String(id) });
     expect(textOf(again)).toMatch(/no such subscription.*\/subscription list/);
   });

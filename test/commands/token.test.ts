@@ -118,7 +118,7 @@ describe('/token', () => {
     expect(answer.reply!.message.embeds[0]!.title).toMatch(/^a.*…$/u);
   });
 
-  it('counts NFTs, which have no decimals', async () => {
+  it('shows the supply of NFTs, which have no decimals, as a count', async () => {
     upstream.set(() => frame({ ...RECORD, type: 'ERC-721', decimals: '', totalSupply: '9600' }));
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain('Total supply\n9,600 G$');

@@ -85,7 +85,7 @@ describe('watching the addresses in a message', () => {
     expect(menuOf(asked).options.map(({ value }) => value)).toEqual([expect.stringMatching(/^0x1{40}$/)]);
   });
 
-  it('offers at most 25 addresses and counts the others', async () => {
+  it('offers at most 25 addresses of a message and counts the others', async () => {
     const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 16).toString(16).padStart(40, 'd')}`);
     const asked = await on(many.join(' '));
     expect(menuOf(asked).options).toHaveLength(25);
@@ -98,7 +98,7 @@ describe('watching the addresses in a message', () => {
     expect(textOf(await on(`Again ${A}`))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
   });
 
-  it('keeps to the limit of subscriptions, and refuses addresses that the menu did not offer', async () => {
+  it('keeps to the limit of subscriptions for chosen addresses, and refuses those that cannot be watched', async () => {
     const asked = await on(`${A} ${B}`);
     world.configure({ maxSubscriptions: 1 });
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);

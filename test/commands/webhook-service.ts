@@ -7,10 +7,10 @@ interface Hook {
   addresses: Set<string>;
 }
 
-/** A notification service with the calls that live ones have; a test switches single ones off. */
+/** Starts a notification service with the calls of live ones. A test can switch single ones off. */
 export async function startWebhookService() {
   const hooks: Hook[] = [];
-  /** Calls that it does not know, such as `POST /webhook`. */
+  /** Calls that are switched off, such as `POST /webhook`. */
   const unknown = new Set<string>();
   const options = { showsIds: true, mostAtOnce: Infinity };
   const notFound: Given = { status: 404, body: { statusCode: 404, error: 'Not Found' } };
@@ -53,14 +53,14 @@ export async function startWebhookService() {
     hooks,
     unknown,
     options,
-    /** Puts it back to how it begins. */
+    /** Removes all webhooks and switches every call on. */
     reset() {
       hooks.length = 0;
       unknown.clear();
       Object.assign(options, { showsIds: true, mostAtOnce: Infinity });
       upstream.requests.length = 0;
     },
-    /** A webhook as somebody made it at the service itself. */
+    /** Adds a webhook, as somebody creates one at the service. */
     hook(id: string, url: string, addresses: string[] = [], eventType = 'ALL'): Hook {
       const made = { id, url, eventType, addresses: new Set(addresses.map((one) => one.toLowerCase())) };
       hooks.push(made);

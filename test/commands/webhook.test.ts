@@ -69,7 +69,7 @@ describe('/webhook list', () => {
     expect(text).toMatch(/No webhook posts here.*the button below/);
   });
 
-  it('counts the webhooks that do not fit', async () => {
+  it('counts the webhooks that do not fit in the list', async () => {
     const one = (_: unknown, index: number) => ({ _id: String(index).padStart(24, '0'), webhookUrl: RECEIVER_URL });
     list = { body: Array.from({ length: 100 }, one) };
     const text = textOf(await world.use('webhook list'));
@@ -181,6 +181,9 @@ describe('/webhook remove', () => {
     const done = await world.press(asked, 'webhook:confirm');
     expect(deletions()).toMatchObject([{ body: { webhookId: ID, addresses: [A, B] } }]);
     expect(textOf(done)).toContain('Removed 2 addresses.');
+    const { entries } = await world.store.audit.page(harbor.id, 0, 1);
+    const detail = { webhook: ID, addresses: [lower(A), lower(B)], outcome: { status: 'ok', deletedCount: 2 } };
+    expect(entries).toMatchObject([{ userId: seed.ada, action: 'webhook.remove', detail }]);
     expect(buttonsOf(done)).toEqual([expect.stringMatching(/^webhook:restore:/)]);
   });
 

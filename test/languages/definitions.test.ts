@@ -47,7 +47,7 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
     }
   });
 
-  it('gives no two things the same name', () => {
+  it('gives no two commands, options or choices the same name', () => {
     const names = defined.map(({ path, parent, name }) => `${parent} → ${wordings[path]?.name ?? name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

@@ -29,18 +29,15 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const speak = (userId: string, locale: string) => world.discord.act({ do: 'user.update', userId, locale });
+/** Sets the language that the server has at Discord. */
 const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });
 
 describe('the reader’s language', () => {
   beforeEach(() => void settle('fr'));
-  afterEach(() => {
-    settle('en-US');
-    for (const userId of [seed.ada, seed.mia]) speak(userId, 'en-US');
-  });
+  afterEach(() => void settle('en-US'));
 
   it('replies in private in the person’s own language', async () => {
-    speak(seed.mia, 'ja');
+    world.speak('ja', seed.mia);
     const answer = await world.use('help', {}, { as: seed.mia });
     const text = textOf(answer);
     expect(answer).toSatisfy(isPrivate);
@@ -50,18 +47,18 @@ describe('the reader’s language', () => {
   });
 
   it('replies in public in the server’s language, and gives people a copy in theirs', async () => {
-    speak(seed.mia, 'de');
+    world.speak('de', seed.mia);
     const found = await world.use('provider search', { category: 'apis' }, { as: seed.ada });
     expect(textOf(found)).toContain('7 fournisseurs · page 1 sur 2');
     const copy = await world.press(found, 'provider:page:apis:1', { as: seed.mia });
     expect(textOf(copy)).toContain('7 Anbieter · Seite 2 von 2');
-    speak(seed.ada, 'ja');
+    world.speak('ja');
     const turned = await world.press(found, 'provider:page:apis:1', { as: seed.ada });
     expect(textOf(turned)).toContain('7 fournisseurs · page 2 sur 2');
   });
 
   it('refuses in the person’s own language, whatever the reason', async () => {
-    speak(seed.mia, 'de');
+    world.speak('de', seed.mia);
     const refused = await world.use('status', {}, { as: seed.mia });
     expect(textOf(refused)).toContain('**Server verwalten**');
     const misspelt = await world.use('token', { address: '0x' }, { as: seed.mia });
@@ -111,7 +108,7 @@ const usable = all.flatMap(({ path, kind }) => {
 
 describe.each(Object.keys(LANGUAGES) as Language[])('in %s', (language) => {
   it('sends replies that Discord accepts to every command', async () => {
-    speak(seed.ada, language);
+    world.speak(language);
     settle(language);
     world.logged.length = 0;
     for (const path of usable) {
