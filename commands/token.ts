@@ -104,13 +104,14 @@ export const token = {
 
 /** A warning, as in alerts, if the token copies the symbol of a cataloged one or of the native coin; null: none. */
 async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
+  const { t, isOutside } = context;
   if (found.cataloged === true) return null;
-  const genuine = imitatedBy(found.address, found.symbol, await knownIn(context.isOutside ? null : guildId, context));
+  const genuine = imitatedBy(found.address, found.symbol, await knownIn(isOutside ? null : guildId, context));
   if (genuine === null) return null;
-  const symbol = thirdPartyName(context.own, found.symbol, '?');
+  const symbol = thirdPartyName(t, found.symbol, '?');
   return genuine === 'native'
-    ? context.own('alert.imitationOfCoin', { symbol })
-    : context.own('alert.imitationOf', { symbol, address: addressInCode(genuine) });
+    ? t('alert.imitationOfCoin', { symbol })
+    : t('alert.imitationOf', { symbol, address: addressInCode(genuine) });
 }
 
 function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {

@@ -64,6 +64,15 @@ describe('/token', () => {
     expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
   });
 
+  it('warns of an imitation in the server’s language, like the rest of a public reply', async () => {
+    upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
+    world.replace({
+      tokens: { known: async () => [{ token: lower(B), symbol: 'USDC', cataloged: true, seen: true }] },
+    });
+    world.speak('de');
+    expect(textOf(await world.use('token', { address: TOKEN }))).toContain('This token only calls itself `USDC`');
+  });
+
   it('shows what the explorer knows about a token, in public', async () => {
     upstream.set(() => frame(RECORD));
     const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
