@@ -6,7 +6,7 @@ import { type ActivityRequest, readActivity, readActivityFile } from './activity
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, choicesWith } from './shared/choices.ts';
 import { define } from './shared/define.ts';
-import { namesByAddress, titleName } from './shared/naming.ts';
+import { titleName } from './shared/naming.ts';
 import { readAddressOrName } from './shared/read-address.ts';
 import { fullAddress, shortAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
@@ -83,9 +83,7 @@ export const activity = {
     return show(interaction, context, address, periodOf(interaction.options.getString('period')));
   },
   async autocomplete(interaction, context) {
-    const choices = [...(await watched(interaction, context))].map(([address, { name }]) =>
-      addressChoice(address, name),
-    );
+    const choices = [...(await watched(interaction, context))].map(([address, name]) => addressChoice(address, name));
     return choicesWith(interaction.options.getFocused(), choices);
   },
   buttons: { show: showButton, csv: csvButton },
@@ -117,10 +115,10 @@ async function queryFor(
 ): Promise<Shown & { request: ActivityRequest }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
-  const named = [...known].flatMap(([address, { names }]) => names.map((name) => [address, name] as const));
+  const named = [...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const]));
   const address = readAddressOrName(typed, named, t);
-  const found = known.get(address);
-  if (!found) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
+  const name = known.get(address);
+  if (name === undefined) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
   const at = now();
   const timezone = server.timezone ?? 'UTC';
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
@@ -132,7 +130,7 @@ async function queryFor(
   const hidden = await hiddenFrom(interaction, postedIn, context);
   return {
     address,
-    name: titleName(found.name, `\`${shortAddress(address)}\``),
+    name: titleName(name, `\`${shortAddress(address)}\``),
     period,
     timezone,
     request: {
@@ -147,20 +145,10 @@ async function queryFor(
   };
 }
 
-/** The addresses watched in channels that the person can see, with the guild's names for them, best first. */
+/** The addresses watched in channels that the person can see, with the guild's names for them; null: no name. */
 async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
   context: Needs,
-): Promise<Map<AddressText, { name: string | null; names: string[] }>> {
-  const [subscriptions, names] = await Promise.all([
-    visibleTo(interaction, context),
-    namesByAddress(interaction.guildId, context),
-  ]);
-  const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
-  return new Map(
-    [...byAddress].map(([address, own]) => {
-      const called = [names.get(address), ...own.map(({ label }) => label)].filter((name) => name != null);
-      return [address, { name: called[0] ?? null, names: called }];
-    }),
-  );
+): Promise<Map<AddressText, string | null>> {
+  return new Map((await visibleTo(interaction, context)).map(({ address, label }) => [address, label]));
 }

@@ -4,7 +4,6 @@ import type { StoredProject } from '../../src/domain/project.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
-import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
 import { press, row, rows } from '../shared/components.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
@@ -39,26 +38,20 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
   ];
   const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, LOOK_MS) : null;
   const isNone = here?.status === 'ok' && here.webhooks.length === 0;
+  const urlButton = urls.retiring
+    ? press(t('setup.project.revoke'), 'setup:revoke')
+    : press(t('setup.project.rotate'), 'setup:rotate');
   const buttons = [
     ...(isNone ? [createWebhookButton(t)] : []),
-    ...(urls.fixed || !isAdmin
-      ? []
-      : [
-          urls.retiring
-            ? press(t('setup.project.revoke'), 'setup:revoke')
-            : press(t('setup.project.rotate'), 'setup:rotate'),
-        ]),
+    ...(isAdmin && !urls.fixed ? [urlButton] : []),
     ...(access.own ? [press(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
   ];
-  return note(
-    access.status === 'sealed' ? 'warn' : title ? 'good' : 'info',
-    title ?? t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle'),
-    lines,
-    {
-      fields: isAdmin ? fieldsOf(context, urls, here?.status === 'ok' && !isNone) : hiddenField(context),
-      components: rows(buttons),
-    },
-  );
+  const tone = access.status === 'sealed' ? 'warn' : title ? 'good' : 'info';
+  const usual = t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle');
+  return note(tone, title ?? usual, lines, {
+    fields: isAdmin ? fieldsOf(context, urls, here?.status === 'ok' && !isNone) : hiddenField(context),
+    components: rows(buttons),
+  });
 }
 
 /** A URL alone in a block can be copied as a whole, also on a phone. */
@@ -85,13 +78,11 @@ function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls, isMa
   ];
 }
 
-type Managed = Extract<ProjectAccess, { scope: number }>;
-
-/** The project that a button may change, checked at each press. */
-async function managed({ t, projects }: Needs, guildId: string): Promise<Managed> {
-  const access = await projects.of(guildId);
-  if (access.scope === null) throw new UserError(t('setup.project.gone'));
-  return access as Managed;
+/** The scope of the project that a button may change, checked at each press. */
+async function managedScope({ t, projects }: Needs, guildId: string): Promise<number> {
+  const { scope } = await projects.of(guildId);
+  if (scope === null) throw new UserError(t('setup.project.gone'));
+  return scope;
 }
 
 /** `setup:receiver` */
@@ -108,7 +99,7 @@ const rotateButton: Button<Needs> = {
   async press(interaction, _, context) {
     const { t, receiver } = context;
     requireManageServer(interaction, t);
-    const { scope } = await managed(context, interaction.guildId);
+    const scope = await managedScope(context, interaction.guildId);
     if (receiver.urls(scope).fixed) throw new UserError(t('setup.project.fixed'));
     if (!(await receiver.rotate(scope))) throw new UserError(t('setup.project.stillOld'));
     await record(interaction, context, 'setup.receiver.rotate', { scope });
@@ -128,7 +119,7 @@ const revokeButton: Button<Needs> = {
 
 async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
   const { t, receiver } = context;
-  const { scope } = await managed(context, guildId);
+  const scope = await managedScope(context, guildId);
   const { retiring } = receiver.urls(scope);
   if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
   const buttons = row(
@@ -147,7 +138,7 @@ const revokedButton: Button<Needs> = {
   async press(interaction, [expected], context) {
     const { t, receiver } = context;
     requireManageServer(interaction, t);
-    const { scope } = await managed(context, interaction.guildId);
+    const scope = await managedScope(context, interaction.guildId);
     const { retiring } = receiver.urls(scope);
     // The old URL may be a different one since the question.
     if (retiring !== null && fingerprint(retiring) !== expected) return askToRevoke(context, interaction.guildId);
