@@ -19,7 +19,8 @@ import {
 } from '../shared/webhooks.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
-type Needs = ContextWith<
+/** What the check of a guild's project needs. */
+export type CheckProjectNeeds = ContextWith<
   | 'storedProjects'
   | 'projects'
   | 'receiver'
@@ -36,7 +37,7 @@ const LOOK_MS = 8_000;
 /** Checks the project that serves this guild: deliveries to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
   guildId: string,
-  context: Needs,
+  context: CheckProjectNeeds,
   subscriptions: readonly Subscription[],
 ): Promise<Finding[]> {
   const { t, projects, storedProjects } = context;
@@ -76,7 +77,7 @@ export async function checkProject(
 }
 
 /** Whether the URL of the server's own project accepts its deliveries. */
-function quota(context: Needs, { own, scope }: ProjectAccess): Finding[] {
+function quota(context: CheckProjectNeeds, { own, scope }: ProjectAccess): Finding[] {
   if (!own || scope === null) return [];
   const refused = quotaLine(scope, context);
   return [
@@ -86,7 +87,7 @@ function quota(context: Needs, { own, scope }: ProjectAccess): Finding[] {
 }
 
 /** The source that was refused, and who can fix the list of sources. */
-function refused(context: Needs, access: ProjectAccess): Finding[] {
+function refused(context: CheckProjectNeeds, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
   if (!last) return [];
@@ -102,7 +103,7 @@ function refused(context: Needs, access: ProjectAccess): Finding[] {
 }
 
 /** Whether deliveries must be signed, and the last one that was refused for its signature. */
-function signatures({ t, projects, lastBadSignature }: Needs, { own, scope }: ProjectAccess): Finding[] {
+function signatures({ t, projects, lastBadSignature }: CheckProjectNeeds, { own, scope }: ProjectAccess): Finding[] {
   // If no guild manages the operator's project, its URL concerns every guild.
   const about = scope ?? (projects.hasOperators ? null : OPERATOR_SCOPE);
   if (about === null) return [];
@@ -116,7 +117,7 @@ function signatures({ t, projects, lastBadSignature }: Needs, { own, scope }: Pr
 
 /** Whether the webhooks that post here have every watched address, each once; null: the service does not show it. */
 async function checkAddresses(
-  { t, settings }: Needs,
+  { t, settings }: CheckProjectNeeds,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
@@ -156,7 +157,7 @@ function overlap(types: readonly string[]): boolean {
  * the webhooks have their own fault; null: it is unknown which are.
  */
 function checkEvents(
-  { t, settings }: Needs,
+  { t, settings }: CheckProjectNeeds,
   subscriptions: readonly Subscription[],
   lacking: readonly AddressText[] | null,
 ): Finding[] {

@@ -7,25 +7,11 @@ import { hiddenFrom } from '../shared/visibility.ts';
 import { receiverUrlButton } from '../shared/webhooks.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkInterfaces } from './check-interfaces.ts';
-import { checkProject } from './check-project.ts';
+import { type CheckProjectNeeds, checkProject } from './check-project.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'metrics'
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'settings'
-  | 'lastRefused'
-  | 'lastBadSignature'
-  | 'sendingHold'
-  | 'receiverQuota'
-  | 'sendingPauses'
-  | 'probeReceiver'
-  | 'interfaces'
->;
+type Needs = CheckProjectNeeds &
+  ContextWith<'guildChannels' | 'subscriptions' | 'metrics' | 'sendingHold' | 'sendingPauses' | 'probeReceiver'>;
 
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
 

@@ -49,8 +49,5 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
     const fill = addresses.length === 0 ? [] : [fillWebhookButton(t, addresses.length)];
     return note('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(fill) });
   }
-  const filled = await addAll(interaction, project, webhook, addresses, context);
-  const [embed] = filled.embeds ?? [];
-  const description = [t('webhook.create.done'), embed?.description].filter(Boolean).join('\n');
-  return { ...filled, embeds: [{ ...embed, description }] };
+  return addAll(interaction, project, webhook, addresses, context, [t('webhook.create.done')]);
 }

@@ -130,13 +130,14 @@ async function wanted(
   return addresses.filter((address) => !there.some((one) => one.addresses?.has(address)));
 }
 
-/** Adds addresses in batches and shows the progress; stops at the first batch that fails. */
+/** Adds addresses in batches and shows the progress; stops at the first batch that fails. `before`: lines above the result. */
 export async function addAll(
   interaction: Use,
   { notification }: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
   context: FillNeeds,
+  before: readonly string[] = [],
 ): Promise<Reply> {
   const { t } = context;
   const count = addresses.length;
@@ -147,6 +148,7 @@ export async function addAll(
       const detail = { webhook, done, of: count, outcome: response.status };
       await record(interaction, context, 'webhook.fill.failed', detail);
       const lines = [
+        ...before,
         isUnknownCall(response) ? t('webhook.fill.manual') : explain(t, response, 'notification'),
         isUnknownCall(response) ? t('subscription.add.ownWebhook') : null,
         done > 0 ? t('webhook.fill.partly', { done, count }) : null,
@@ -161,7 +163,8 @@ export async function addAll(
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
   const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
   const called = name === undefined ? inCode(webhook, '', ID_LONGEST) : inCode(name, '');
-  return note('good', t('webhook.fill.willCome'), [t('webhook.fill.done', { count, webhook: called }), ...shown]);
+  const lines = [...before, t('webhook.fill.done', { count, webhook: called }), ...shown];
+  return note('good', t('webhook.fill.willCome'), lines);
 }
 
 /** Failures that mean that the service lacks the call. */

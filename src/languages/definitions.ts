@@ -18,18 +18,18 @@ interface Definition {
   choices?: { name: string; value: string | number }[] | undefined;
 }
 
-const read = new Map<Language, Record<string, Wording>>();
+const loaded = new Map<Language, Record<string, Wording>>();
 
 /**
  * The wordings of a language's `commands.json` by path: `subscription`, `subscription add`, `subscription add address`,
  * `subscription add direction=incoming`. English is in the definitions themselves.
  */
 export function wordingsOf(language: Language): Record<string, Wording> {
-  let wordings = read.get(language);
+  let wordings = loaded.get(language);
   if (!wordings) {
     const file = new URL(`./${folderOf(language)}/commands.json`, import.meta.url);
     wordings = language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
-    read.set(language, wordings);
+    loaded.set(language, wordings);
   }
   return wordings;
 }

@@ -23,22 +23,22 @@ import type why from './en-US/why.json';
 export interface English {
   activity: typeof activity;
   address: typeof address;
-  channel: typeof channel;
   alert: typeof alert;
+  channel: typeof channel;
   digest: typeof digest;
   dispatcher: typeof dispatcher;
   failure: typeof failure;
   help: typeof help;
   label: typeof label;
+  notice: typeof notice;
   provider: typeof provider;
   reply: typeof reply;
+  setup: typeof setup;
+  silence: typeof silence;
   status: typeof status;
   subscription: typeof subscription;
   token: typeof token;
-  setup: typeof setup;
-  silence: typeof silence;
   watch: typeof watch;
   webhook: typeof webhook;
   why: typeof why;
-  notice: typeof notice;
 }
