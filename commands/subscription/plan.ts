@@ -1,20 +1,21 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { type Label, MOST_LABELS, nameKey } from '../../src/domain/guild.ts';
+import type { Label } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { withMeant } from '../shared/meant.ts';
-import { boldName, notNamed, readName } from '../shared/naming.ts';
+import { readName } from '../shared/naming.ts';
 import { fullAddress, listInCode, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
+import { checkKnown, refuseUnseen } from '../shared/target.ts';
 import { citing } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import { requireMention } from './mention.ts';
+import { channelReader } from './plan-channels.ts';
+import { addName, checkNames, type FileNames, keepNames } from './plan-names.ts';
 import { type CsvRecord, readCsv } from './read-csv.ts';
 import { onlyChanged, PINGS } from './save.ts';
 import type { TokenBook } from './token-book.ts';
@@ -40,9 +41,6 @@ export interface Present {
   hidden: ReadonlySet<string>;
 }
 
-/** Most rows with an unknown channel that get a suggestion: a file may have thousands. */
-const MEANT_MOST = 10;
-
 /** Rows that are read before other events are handled. */
 const ROWS_A_TURN = 500;
 
@@ -67,10 +65,11 @@ export async function planImport(
     plan.errors.push({ line: head?.line ?? 1, text: fault });
     return plan;
   }
-  const names: Work['names'] = new Map();
+  const names: FileNames = new Map();
   const channelsOf = new Map<AddressText, number>();
   for (const { address } of present.subscriptions) count(channelsOf, address);
-  const work: Work = { plan, seen: new Map(), names, channelsOf, unknown: 0, present, interaction, context };
+  const readChannel = channelReader(interaction, present.hidden, context);
+  const work: Work = { plan, seen: new Map(), names, channelsOf, readChannel, present, interaction, context };
   for (const [index, record] of records.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
     try {
@@ -108,12 +107,10 @@ interface Work {
   plan: Plan;
   /** The line of each row. */
   seen: Map<string, number>;
-  /** What the file calls each address, and in which line first. */
-  names: Map<AddressText, { name: string; line: number }>;
+  names: FileNames;
   /** In how many channels each address is watched after the import. */
   channelsOf: Map<AddressText, number>;
-  /** How many rows named an unknown channel. */
-  unknown: number;
+  readChannel: ReturnType<typeof channelReader>;
   present: Present;
   interaction: CommandUse;
   context: Needs;
@@ -140,7 +137,7 @@ function planLabel({ line }: CsvRecord, input: Input, { plan, seen, names, prese
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   once(seen, `label ${parsed.address}`, line, t);
   const name = citing(input('label') ?? '', () => readName(input('label') ?? '', t));
-  oneName(names, parsed.address, name, line, t);
+  addName(names, parsed.address, name, line, t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;
   else plan.labels.push({ address: parsed.address, name });
@@ -152,7 +149,7 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   const parsed = parseWatchable(input('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   const { address } = parsed;
-  const { channelId, picked } = channelOf(input('channel') ?? '', work);
+  const { channelId, picked } = work.readChannel(input('channel') ?? '');
   once(seen, `${address} ${channelId}`, line, t);
   const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
   if (present.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
@@ -170,7 +167,7 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   }
   const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
-  if (input('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
+  if (input('label') !== undefined && kept.label !== null) addName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) {
     const most = context.settings.maxChannelsPerAddress;
@@ -182,82 +179,18 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   else plan.unchanged++;
 }
 
+/** Counts one more channel that watches an address; returns how many there are. */
 function count(channelsOf: Work['channelsOf'], address: AddressText): number {
   const channels = (channelsOf.get(address) ?? 0) + 1;
   channelsOf.set(address, channels);
   return channels;
 }
 
-/** An address has one name in a server, so it has the same in every line. */
-function oneName(names: Work['names'], address: AddressText, name: string, line: number, t: Translate): void {
-  const known = names.get(address);
-  if (known && known.name !== name) {
-    throw new UserError(t('subscription.import.otherName', { line: known.line, name: boldName(known.name) }));
-  }
-  if (!known) names.set(address, { name, line });
-}
-
-/** An empty cell does not remove the name in another line. */
-function keepNames(plan: Plan, names: Work['names']): void {
-  for (const row of plan.changed) if (row.change.label === null && names.has(row.address)) delete row.change.label;
-  const changed = plan.changed.filter(({ change }) => Object.keys(change).length > 0);
-  plan.unchanged += plan.changed.length - changed.length;
-  plan.changed = changed;
-}
-
-/** Two addresses cannot have the same name, and there is a limit of names. */
-function checkNames(plan: Plan, names: Work['names'], { labels }: Present, context: Needs): void {
-  const gone = new Set(plan.changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
-  const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
-  const owners = new Map(stay.map(({ address, name }) => [nameKey(name), address]));
-  for (const [address, { name, line }] of names) {
-    const owner = owners.get(nameKey(name));
-    if (owner !== undefined) {
-      const refusal = { status: 'label-taken' as const, name, address: owner };
-      plan.errors.push({ line, text: notNamed(refusal, context).message });
-    }
-    owners.set(nameKey(name), address);
-  }
-  const { message } = notNamed({ status: 'labels-full' }, context);
-  if (stay.length + names.size > MOST_LABELS) plan.errors.push({ line: 1, text: message });
-}
-
+/** Refuses a second row about the same. */
 function once(seen: Map<string, number>, key: string, line: number, t: Translate): void {
   const first = seen.get(key);
   if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
   seen.set(key, line);
-}
-
-/** Reads a channel: `<#id>`, ID or name; an empty text means the default channel. */
-function channelOf(text: string, work: Work) {
-  const { interaction, context } = work;
-  const channels = interaction.guild?.channels.cache;
-  const id =
-    text === '' ? (context.server.defaultChannel ?? interaction.channelId) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
-  if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
-  const name = text.replace(/^#/, '').toLowerCase();
-  const matching = channels?.filter(
-    (one) => one.name.toLowerCase() === name && (TARGET_TYPES as readonly number[]).includes(one.type),
-  );
-  const [first] = matching?.values() ?? [];
-  if (!first) {
-    const known = ++work.unknown > MEANT_MOST ? [] : channelNames(work);
-    const reason = withMeant(context.t('subscription.import.channel'), `#${name}`, known, context.t);
-    throw new UserError(reason, { cause: text });
-  }
-  if (matching!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
-  return { channelId: first.id, picked: first };
-}
-
-/** The channels that can be suggested: those that the person is known to see. */
-function channelNames({ interaction: { guild, member }, present }: Work): string[] {
-  if (!guild || !(member instanceof GuildMember)) return [];
-  const isSeen = (one: GuildBasedChannel) =>
-    !present.hidden.has(one.id) && one.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === true;
-  const targets = [...guild.channels.cache.values()].filter(({ type }) =>
-    (TARGET_TYPES as readonly number[]).includes(type),
-  );
-  return targets.filter(isSeen).map(({ name }) => `#${name}`);
 }
 
 function hasRole({ guild }: CommandUse, id: string): boolean {
