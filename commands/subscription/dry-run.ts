@@ -55,35 +55,43 @@ export async function dryRunField(
   asker: Asker & { guildId: string },
   context: DryRunNeeds,
 ): Promise<APIEmbedField> {
-  const { history, settings, moved, language, now, t } = context;
+  const { history, now, t } = context;
   const channelIds = await knownChannels(asker, context);
   const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST, channelIds };
   const found = await context.guildQueue.run(proposal.guildId, 'read', () =>
     dryRun(proposal, period, history.recentTransfers),
   );
-  const known = found.examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
-  const cataloged = catalogedAmong(known);
-  const partiesOf = (transfer: Transfer) =>
-    otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
-  const parties = found.examples.flatMap(({ transfer }) => partiesOf(transfer));
-  const impostors = await impostorsAmong(parties, proposal.address, asker, context);
-  const examples = found.examples.map(({ transfer, perspective, seenAt }) => {
-    const { token, tokenSymbol } = transfer;
-    const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
-    const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
-    const time = ago(seenAt);
-    const url = transactionPage(settings, transfer.txHash);
-    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
-    const warned = isLookAlike
-      ? `⚠️ ${t('alert.lookAlike', { title })}`
-      : isImitation
-        ? `⚠️ ${t('alert.imitation', { title })}`
-        : title;
-    return `${warned} · ${time}${url ? ` · [tx](${url})` : ''}`;
-  });
+  const examples = await exampleLines(found, proposal, asker, context);
   const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
   const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
   return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, FIELD_MOST) };
+}
+
+/** The examples, one line each, with the warnings of alerts about look-alikes and imitations. */
+async function exampleLines(
+  { examples }: DryRun,
+  proposal: Proposal,
+  asker: Asker & { guildId: string },
+  context: DryRunNeeds,
+): Promise<string[]> {
+  const { settings, moved, language, t } = context;
+  const known = examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
+  const cataloged = catalogedAmong(known);
+  const partiesOf = (transfer: Transfer) =>
+    otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
+  const parties = examples.flatMap(({ transfer }) => partiesOf(transfer));
+  const impostors = await impostorsAmong(parties, proposal.address, asker, context);
+  const warned = (title: string, { token, tokenSymbol }: Transfer, isLookAlike: boolean): string => {
+    if (isLookAlike) return `⚠️ ${t('alert.lookAlike', { title })}`;
+    const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
+    return isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
+  };
+  return examples.map(({ transfer, perspective, seenAt }) => {
+    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
+    const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
+    const url = transactionPage(settings, transfer.txHash);
+    return `${warned(title, transfer, isLookAlike)} · ${ago(seenAt)}${url ? ` · [tx](${url})` : ''}`;
+  });
 }
 
 /**
