@@ -43,15 +43,16 @@ export async function checkChannels(
     wrong.set(channelId, fault(t(key, { channel: `<#${channelId}>` })));
   }
   const { defaultChannel } = server;
-  const lacking = defaultChannel !== null && !ids.includes(defaultChannel);
-  const badDefault =
-    lacking && judge(defaultChannel, (await guildChannels.find(guild, [defaultChannel])).get(defaultChannel), guild, t);
+  // A default channel that already gets alerts was judged above.
+  const others = defaultChannel === null || ids.includes(defaultChannel) ? [] : [defaultChannel];
+  const found = await guildChannels.find(guild, others);
   return [
     ...(wrong.size > 0 ? wrong.values() : [fine(t('setup.check.channelsFine', { count: ids.length }))]),
-    ...(badDefault ? [fault(t('setup.check.defaultChannel'))] : []),
+    ...(others.some((id) => judge(id, found.get(id), guild, t)) ? [fault(t('setup.check.defaultChannel'))] : []),
   ];
 }
 
+/** The fault that keeps alerts from a channel; null: none. */
 function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Finding | null {
   const channel = `<#${id}>`;
   if (found === 'gone') return fault(t('setup.check.channelGone', { channel }));

@@ -60,27 +60,27 @@ export function checkKnown(
   t: Translate,
   isForum = false,
 ): void {
+  const channel = `<#${channelId}>`;
   const known = interaction.client.channels.cache.get(channelId);
   if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
-    throw new UserError(t('channel.foreign', { channel: `<#${channelId}>` }));
+    throw new UserError(t('channel.foreign', { channel }));
   }
   const type = known?.type ?? picked?.type;
   if (!isForum && type !== undefined && NO_MESSAGES.includes(type)) {
-    throw new UserError(t('channel.noMessages', { channel: `<#${channelId}>` }));
+    throw new UserError(t('channel.noMessages', { channel }));
   }
   const { guild, member } = interaction;
-  if (isLocked(guild, known)) throw new UserError(t('channel.locked', { channel: `<#${channelId}>` }));
+  if (isLocked(guild, known)) throw new UserError(t('channel.locked', { channel }));
   if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
-    if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
-      throw new UserError(t('channel.hidden', { channel: `<#${channelId}>` }));
-    }
+    const permissions = known.permissionsFor(member);
+    if (permissions?.has(PermissionFlagsBits.ViewChannel) === false)
+      throw new UserError(t('channel.hidden', { channel }));
   }
   const own = channelId === interaction.channelId ? interaction.appPermissions : null;
   const missing = missingIn(guild, channelId, own, t);
   if (missing.length > 0) {
-    throw new UserError(
-      t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join(`**${t('reply.comma')}**`) }),
-    );
+    const permissions = missing.join(`**${t('reply.comma')}**`);
+    throw new UserError(t('channel.cannotPost', { channel, permissions }));
   }
 }
 
