@@ -9,8 +9,8 @@ import {
   shownDeliveries,
 } from '../domain/batch.ts';
 import { digestReason } from '../domain/burst.ts';
+import type { DigestReason, Hold } from '../domain/hold.ts';
 import { mentionsOf } from '../domain/mention.ts';
-import type { DigestReason, Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './channel-table.ts';
 import { newReference, nonceOf } from './reference.ts';

@@ -2,7 +2,7 @@ import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles,
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { MINUTE } from '../domain/clock.ts';
-import type { DigestReason } from '../domain/schedule.ts';
+import type { DigestReason } from '../domain/hold.ts';
 import { isSuspect } from '../domain/transaction-parts.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
 import type { Alerts } from './body.ts';

@@ -1,5 +1,5 @@
 import type { AddressText } from './address.ts';
-import type { Due, Hold } from './schedule.ts';
+import type { Due, Hold } from './hold.ts';
 import type { AlertStyle, Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';

@@ -1,6 +1,6 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import { MINUTE } from './clock.ts';
-import type { DigestReason, Hold } from './schedule.ts';
+import type { DigestReason, Hold } from './hold.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Most alerts in one message, unless they belong to one transaction. */

@@ -1,6 +1,6 @@
 import { type DueAlerts, MAX_ALERTS } from './batch.ts';
 import { MINUTE } from './clock.ts';
-import type { DigestReason, Hold } from './schedule.ts';
+import type { DigestReason, Hold } from './hold.ts';
 
 /** If more transactions wait in a channel, they become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;

@@ -2,7 +2,7 @@ import type { AddressText } from './address.ts';
 import type { Alert } from './alert.ts';
 import type { Batch } from './batch.ts';
 import type { ChannelState } from './channel.ts';
-import type { DigestReason } from './schedule.ts';
+import type { DigestReason } from './hold.ts';
 import type { Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';

@@ -6,13 +6,13 @@ import type { Action, Confirmation, NewConfirmation, Questions } from '../domain
 import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
 import type { AuditEntry, GuildSettings, Label, LabelAuthor, LabelRefusal } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
+import type { Hold } from '../domain/hold.ts';
 import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { ErasureCursor, RetentionCursor, UnmatchedCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
-import type { Hold } from '../domain/schedule.ts';
 import type { Silence } from '../domain/silence.ts';
 import type {
   Asset,

@@ -9,7 +9,7 @@ import {
   collectedFor,
   nextDueAt,
 } from '../../domain/burst.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import type { Hold } from '../../domain/hold.ts';
 import { byTransaction, type DueGroup } from '../sql/alert-rows.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';

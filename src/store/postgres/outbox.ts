@@ -1,5 +1,5 @@
 import type { NewBatch } from '../../domain/batch.ts';
-import { type Hold, LONGEST_HOLD_MS } from '../../domain/schedule.ts';
+import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
 import { alertsById, areAsRendered } from './alerts.ts';
 import { claimMethods } from './claims.ts';
 import type { Connection, Statements } from './connection.ts';

@@ -1,3 +1,4 @@
+import { mayHold } from '../../domain/hold.ts';
 import {
   addressesOf,
   type RoutingContext,
@@ -7,7 +8,6 @@ import {
   type WatchedTransfer,
   watchedQueries,
 } from '../../domain/routing.ts';
-import { mayHold } from '../../domain/schedule.ts';
 import { type DeliveryRow, type TransferRow, toSeenTransfer, toStoredDelivery } from '../sql/transfer-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';

@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { languageOfGuild } from '../../domain/guild.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import type { Hold } from '../../domain/hold.ts';
 import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';

@@ -10,7 +10,7 @@ import {
   collectedFor,
   nextDueAt,
 } from '../../domain/burst.ts';
-import type { Hold } from '../../domain/schedule.ts';
+import type { Hold } from '../../domain/hold.ts';
 import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup } from '../sql/alert-rows.ts';
 import { alertReader } from './alerts.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
 import type { NewBatch } from '../../domain/batch.ts';
-import { type Hold, LONGEST_HOLD_MS } from '../../domain/schedule.ts';
+import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { claimTable } from './claims.ts';
 import { unsynced } from './database.ts';

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { type Hold, mayHold } from '../../domain/hold.ts';
 import type { SeenTransfer } from '../../domain/identity.ts';
 import {
   addressesOf,
@@ -9,7 +10,6 @@ import {
   type WatchedTransfer,
   watchedQueries,
 } from '../../domain/routing.ts';
-import { type Hold, mayHold } from '../../domain/schedule.ts';
 import {
   type DeliveryRow,
   type TransferRow,
