@@ -103,8 +103,8 @@ async function watchChosen(interaction: MenuUse, values: string[], context: Need
     crowded: [],
   };
   for (const address of addresses) {
-    const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
-    const outcome = await subscriptions.add(wish, settings.maxSubscriptions, settings.maxChannelsPerAddress);
+    const wanted = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
+    const outcome = await subscriptions.add(wanted, settings.maxSubscriptions, settings.maxChannelsPerAddress);
     if (outcome.status === 'label-taken' || outcome.status === 'labels-full') throw notNamed(outcome, context);
     outcomes[outcome.status].push(address);
     if (outcome.status !== 'added') continue;

@@ -37,8 +37,8 @@ export async function add(interaction: CommandUse, context: AddNeeds): Promise<R
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
   await checkPlace(interaction, channelId, picked, context);
   requireMention(interaction, choices.mention, channelId, context.t);
-  const wish = { ...choices, address };
-  return watch(interaction, context, { ...wish, channelId: await placeFor(interaction, channelId, wish, context) });
+  const wanted = { ...choices, address };
+  return watch(interaction, context, { ...wanted, channelId: await placeFor(interaction, channelId, wanted, context) });
 }
 
 /** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
@@ -63,27 +63,27 @@ async function usualChannel(interaction: CommandUse, context: AddNeeds): Promise
 export async function watch(
   interaction: CommandUse | ButtonUse,
   context: AddNeeds,
-  wish: Choices & { address: AddressText; channelId: string },
+  wanted: Choices & { address: AddressText; channelId: string },
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
-  requireMention(interaction, wish.mention, wish.channelId, t);
-  const dryRun = await dryRunField({ ...wish, guildId }, interaction, context);
+  requireMention(interaction, wanted.mention, wanted.channelId, t);
+  const dryRun = await dryRunField({ ...wanted, guildId }, interaction, context);
   const outcome = await subscriptions.add(
-    { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
+    { ...wanted, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,
     settings.maxChannelsPerAddress,
   );
   switch (outcome.status) {
     case 'exists': {
       const { id } = outcome.subscription;
-      const address = fullAddress(wish.address, settings);
-      throw new UserError(t('subscription.exists', { channel: `<#${wish.channelId}>`, address, id }));
+      const address = fullAddress(wanted.address, settings);
+      throw new UserError(t('subscription.exists', { channel: `<#${wanted.channelId}>`, address, id }));
     }
     case 'full':
       throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
     case 'crowded': {
-      const address = fullAddress(wish.address, settings);
+      const address = fullAddress(wanted.address, settings);
       throw new UserError(t('subscription.channelsFull', { address, most: settings.maxChannelsPerAddress }));
     }
     case 'label-taken':
@@ -91,11 +91,11 @@ export async function watch(
       throw notNamed(outcome, context);
     case 'added': {
       const { subscription, before } = outcome;
-      const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
+      const detail = { id: subscription.id, address: checksumAddress(wanted.address), channel: wanted.channelId };
       await guilds.noteLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
-      const isRenamed = wish.label !== null && wish.label !== before;
-      if (isRenamed) await context.onRelabeled(guildId, [wish.address]);
+      const isRenamed = wanted.label !== null && wanted.label !== before;
+      if (isRenamed) await context.onRelabeled(guildId, [wanted.address]);
       return added(interaction, subscription, context, { dryRun, before: isRenamed ? before : null });
     }
   }

@@ -24,9 +24,9 @@ export async function edit(interaction: CommandUse, context: Needs): Promise<Rep
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(interaction, picked.id, picked, context);
   const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));
-  const wish = { ...choices, ...(target !== null && { channelId: target }) };
-  const fields = [await dryRunField({ ...before, ...wish }, interaction, context)];
-  const change = onlyChanged(before, wish);
+  const wanted = { ...choices, ...(target !== null && { channelId: target }) };
+  const fields = [await dryRunField({ ...before, ...wanted }, interaction, context)];
+  const change = onlyChanged(before, wanted);
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');
   if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);

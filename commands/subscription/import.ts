@@ -49,7 +49,7 @@ const TYPED_LONGEST = 60;
 const IMPORT = 'subscription.import';
 
 /** What has to be confirmed. */
-type Wish = Questions[typeof IMPORT];
+type ProposedImport = Questions[typeof IMPORT];
 
 /** `/subscription import`: shows what would change, and asks. */
 export async function importFile(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -71,15 +71,15 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   if (added.length + changed.length + labels.length === 0) {
     return note('info', t('subscription.import.nothing'), same);
   }
-  const wish: Wish = { added, changed, labels };
-  const id = await ask(interaction, context, IMPORT, wish);
+  const proposed: ProposedImport = { added, changed, labels };
+  const id = await ask(interaction, context, IMPORT, proposed);
   const buttons = row(
     press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     press(t('subscription.import.no'), `subscription:discard:${id}`),
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
-  const lines = [...alike, ...preview(wish, there, t), ...same, t('subscription.import.stays')];
+  const lines = [...alike, ...preview(proposed, there, t), ...same, t('subscription.import.stays')];
   return note('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
@@ -89,15 +89,15 @@ export const importButton: Button<Needs> = {
   response: 'update',
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
-    const wish = await takeConfirmation(interaction, context, IMPORT, entry);
+    const proposed = await takeConfirmation(interaction, context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
     const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MOST_LABELS };
     const { guildId, user, guildLocale } = interaction;
-    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...wish, at: now() }, most);
+    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
-    const { added, changed, labels } = wish;
+    const { added, changed, labels } = proposed;
     await guilds.noteLocale(guildId, guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);
@@ -188,7 +188,7 @@ function runsOf(numbers: readonly number[]): string[] {
 }
 
 /** What an import would add, change and name. */
-function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: Translate): string[] {
+function preview({ added, changed, labels }: ProposedImport, { subscriptions }: Present, t: Translate): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
     return [`**${heading}**`, ...firstOf(t, entries, SHOWN, (entry) => `- ${show(entry)}`)];

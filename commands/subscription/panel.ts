@@ -58,10 +58,10 @@ const submitting = (name: FormName): Form<Needs> => ({
     const before = await seenOne(interaction, id, context);
     const inputs = filledIn(name, interaction, before);
     const tokens = await tokenBook(before.guildId, context);
-    const wish = readChoices((option) => inputs.get(option), before, readingOf(before.guildId, context, tokens));
-    const change = onlyChanged(before, wish);
+    const chosen = readChoices((option) => inputs.get(option), before, readingOf(before.guildId, context, tokens));
+    const change = onlyChanged(before, chosen);
     if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
-    const after = { ...before, ...wish };
+    const after = { ...before, ...chosen };
     const entry = await ask(interaction, context, EDIT, { id: before.id, change });
     const lines = [
       addressLine(before.address, context),

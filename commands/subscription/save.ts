@@ -8,19 +8,21 @@ import type { ContextWith } from '../shared/services.ts';
 import { requireMention } from './mention.ts';
 
 /** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */
-export function onlyChanged<Wish extends Pick<Choices, 'filters'>>(
-  before: Wish,
-  wish: Wish,
-): Partial<Omit<Wish, 'filters'>> & { filters?: Partial<Filters> } {
-  const { filters, ...rest } = wish;
+export function onlyChanged<Settings extends Pick<Choices, 'filters'>>(
+  before: Settings,
+  after: Settings,
+): Partial<Omit<Settings, 'filters'>> & { filters?: Partial<Filters> } {
+  const { filters, ...rest } = after;
   const changed = differences(before, rest);
   const narrower = differences(before.filters, filters);
   return { ...changed, ...(Object.keys(narrower).length > 0 && { filters: narrower }) };
 }
 
-function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wish> {
-  const changed = Object.entries(wish).filter(([key, value]) => !isDeepStrictEqual(before[key as keyof Wish], value));
-  return Object.fromEntries(changed) as Partial<Wish>;
+function differences<Settings extends object>(before: Settings, after: Settings): Partial<Settings> {
+  const changed = Object.entries(after).filter(
+    ([key, value]) => !isDeepStrictEqual(before[key as keyof Settings], value),
+  );
+  return Object.fromEntries(changed) as Partial<Settings>;
 }
 
 /** The choices about pings and how often they come: changing these needs the right to ping. */

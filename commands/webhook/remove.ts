@@ -63,14 +63,14 @@ export const confirmButton: Button<Needs> = {
   async press(interaction, [entry], context) {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
-    const wish = await takeConfirmation(interaction, context, REMOVE, entry);
+    const request = await takeConfirmation(interaction, context, REMOVE, entry);
     // Another guild may have begun to watch one of them since the preview.
-    const effects = await removalEffects(wish.addresses, interaction, wish.scope ?? scope, context);
+    const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
     const { free, needed, ...quiet } = effects;
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
-    const response = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
+    const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
     if (response.status !== 'ok') {
-      const detail = { ...wish, addresses: free, outcome: response.status };
+      const detail = { ...request, addresses: free, outcome: response.status };
       await record(interaction, context, 'webhook.remove.failed', detail);
       // Unless the service clearly refused, the removal may have happened.
       const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
@@ -80,13 +80,13 @@ export const confirmButton: Button<Needs> = {
         perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
-    const done = { ...wish, addresses: free, silent: quiet.silent.map(({ id }) => id) };
+    const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
     await record(interaction, context, REMOVE, { ...done, outcome: response });
     const offers = [
       ...(await offerToForget(interaction, done, context)),
       ...(response.deletedCount === 0 ? [] : [await offerToRestore(interaction, done, context)]),
     ];
-    const title = t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) });
+    const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
     const lines = [
       ...outcomeOf(t, response, free.length),
       ...listed(t, free, 'asked'),
@@ -134,10 +134,10 @@ export const forgetButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    const wish = await takeConfirmation(interaction, context, FORGET, entry);
+    const request = await takeConfirmation(interaction, context, FORGET, entry);
     const { scope } = await projectOf(context, interaction.guildId);
-    const effects = await removalEffects(wish.addresses, interaction, wish.scope ?? scope, context);
-    const silent = effects.silent.filter(({ id }) => wish.silent.includes(id));
+    const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
+    const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
     for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
