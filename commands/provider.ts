@@ -21,7 +21,7 @@ const PER_PAGE = 5;
 const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
 /** Most characters of a provider's name in a custom ID, which has at most 100. */
-const NAME_MOST = 24;
+const MAX_NAME = 24;
 
 /** A category as the directory writes it. */
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
@@ -143,7 +143,7 @@ async function results(query: ProviderQuery, wanted: number, discovery: Discover
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
-  const rest = `${encode(query.search)}:${encode(packed(query.providers, NAME_MOST))}`;
+  const rest = `${encode(query.search)}:${encode(packed(query.providers, MAX_NAME))}`;
   const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));

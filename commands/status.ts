@@ -30,9 +30,9 @@ type Needs = ContextWith<
 >;
 
 /** Most characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
-const FIELD_MOST = 950;
+const MAX_FIELD_TEXT = 950;
 /** Most silent addresses that are listed. */
-const SILENCES_MOST = 5;
+const MAX_SILENCES = 5;
 
 /** `/status`: whether the bot works for this guild, and what waits. */
 export const status = {
@@ -122,14 +122,14 @@ function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null,
 
 /** Busy addresses that have gone quiet. */
 function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string[] {
-  const lines = silences.slice(0, SILENCES_MOST).map(({ address, label, lastEventAt }) =>
+  const lines = silences.slice(0, MAX_SILENCES).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
       name: label === null ? fullAddress(address, settings) : boldName(label),
       ago: ago(lastEventAt),
     }),
   );
   // The length of links depends on the explorer's root.
-  while (lines.join('\n').length > FIELD_MOST) lines.pop();
+  while (lines.join('\n').length > MAX_FIELD_TEXT) lines.pop();
   if (silences.length > lines.length) lines.push(t('reply.more', { count: silences.length - lines.length }));
   return lines;
 }

@@ -16,7 +16,7 @@ import { type AddressFault, addressesIn, checksumAddress, parseWatchable } from 
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
-import { MENU_MOST, menuRow, press, row } from './shared/components.ts';
+import { MAX_MENU_OPTIONS, menuRow, press, row } from './shared/components.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { namesByAddress, notNamed } from './shared/naming.ts';
 import { nextStep } from './shared/next-step.ts';
@@ -68,7 +68,7 @@ export const watchMessage: MessageCommand<Needs> = {
     if (fresh.length === 0) {
       return note('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
     }
-    const offered = fresh.slice(0, MENU_MOST);
+    const offered = fresh.slice(0, MAX_MENU_OPTIONS);
     const rest = fresh.length - offered.length;
     const alike = await lookAlikes(offered, interaction, context);
     const shown = [

@@ -3,7 +3,7 @@ import { transactionPage } from '../src/domain/explorer.ts';
 import type { Story } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import { MENU_MOST, menuRow } from './shared/components.ts';
+import { MAX_MENU_OPTIONS, menuRow } from './shared/components.ts';
 import { define } from './shared/define.ts';
 import { namesByAddress } from './shared/naming.ts';
 import { echoing, note } from './shared/reply.ts';
@@ -28,11 +28,11 @@ type Needs = ContextWith<
 >;
 
 /** Most transfers of one transaction that are shown in full. */
-const MOST_TRANSFERS = 5;
+const MAX_TRANSFERS = 5;
 /** Most characters of all embeds (Discord allows 6,000 in one message). */
-const MOST_CHARACTERS = 5_400;
+const MAX_CHARACTERS = 5_400;
 /** Most subscriptions with buttons to mute them: a message has at most 5 rows, and one may be the menu. */
-const MOST_MUTES = 4;
+const MAX_MUTES = 4;
 
 /** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
 export const why = {
@@ -81,7 +81,7 @@ async function explain(
   const { history, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const read = () => history.transfers(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const read = () => history.transfers(guildId, txHash, scope, context.now(), MAX_TRANSFERS);
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown =
     reference === null || context.manages
@@ -97,7 +97,7 @@ async function explain(
   const hold = context.sendingHold(guildId);
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
-  const most = Math.floor(MOST_CHARACTERS / shown.length);
+  const most = Math.floor(MAX_CHARACTERS / shown.length);
   const embeds = shown.map((story) =>
     describeStory(story, { ...context, guildId, hold, pauses, labels, cataloged, url, most, reference }),
   );
@@ -117,7 +117,7 @@ function muteRows(stories: readonly Story[], channelId: string, context: Needs) 
   const known = posted.flatMap(({ subscription: id, address, label }) =>
     address === null ? [] : [[id, { id, address, label }] as const],
   );
-  return [...new Map(known).values()].slice(0, MOST_MUTES).map((one) => muteRow(one, context));
+  return [...new Map(known).values()].slice(0, MAX_MUTES).map((one) => muteRow(one, context));
 }
 
 /** Explains the transaction of one message; of several, the chosen one, with a menu of all. */
@@ -129,7 +129,7 @@ async function explainMessage(
 ): Promise<Reply> {
   const { history, moved, language, t } = context;
   const { guildId } = interaction;
-  const read = () => history.transactionsOfMessage(guildId, reference, MENU_MOST);
+  const read = () => history.transactionsOfMessage(guildId, reference, MAX_MENU_OPTIONS);
   const { total, first: transactions } = await context.guildQueue.run(guildId, 'read', read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));

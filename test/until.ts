@@ -1,5 +1,5 @@
 /** Longer than any machine needs. The test's own time-out is longer, but its message would not say what was waited for. */
-const MOST_MS = 120_000;
+const MAX_MS = 120_000;
 
 /** The message of a test that waited in vain. */
 export const neverHappened = (what: string, condition?: () => unknown): string =>
@@ -8,7 +8,7 @@ export const neverHappened = (what: string, condition?: () => unknown): string =
 /** What a promise resolves to. If it settles too late, the test fails with `what` it waited for. */
 export function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(neverHappened(what))), MOST_MS);
+  const timer = setTimeout(() => reject(new Error(neverHappened(what))), MAX_MS);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
@@ -19,7 +19,7 @@ export function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() - began > MOST_MS) throw new Error(neverHappened(what, condition));
+    if (performance.now() - began > MAX_MS) throw new Error(neverHappened(what, condition));
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

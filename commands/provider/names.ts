@@ -8,7 +8,7 @@ import { meantBy } from '../shared/meant.ts';
 import { groupProviders } from './show.ts';
 
 /** Discord's limit of a choice's value. */
-const VALUE_MOST = 100;
+const MAX_VALUE = 100;
 /** Digits of a name's fingerprint. */
 const DIGITS = 8;
 
@@ -68,7 +68,7 @@ export async function offerProviders(
   const prefix = before === '' ? '' : `${before} `;
   const choices = names.map((name) => {
     const value = `${prefix}${name}`;
-    return { name: cutTo(value, VALUE_MOST), value: value.length <= VALUE_MOST ? value : `${prefix}${marked(name)}` };
+    return { name: cutTo(value, MAX_VALUE), value: value.length <= MAX_VALUE ? value : `${prefix}${marked(name)}` };
   });
   return choicesWith(last, choices);
 }

@@ -16,10 +16,10 @@ const PLACED = new Set(
   'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
 );
 /** Most characters of a provider's section: about a fifth of what fits into an embed. */
-const SECTION_MAX = 740;
+const MAX_SECTION = 740;
 /** Most links that are read, and most characters of each. */
-const ACTIONS_MOST = 50;
-const ACTION_MAX = 2_000;
+const MAX_ACTIONS = 50;
+const MAX_ACTION = 2_000;
 /** `[label](target)` */
 const LINK = /\[([^\]]{0,200})\]\(([^)]{1,700})\)/g;
 
@@ -42,7 +42,7 @@ export function sectionOf(t: Translate, { name, rows }: Provider, number: number
   const badges = [first.starred === '✓' ? '⭐' : '', first.tag ? thirdPartyName(t, first.tag, '') : ''];
   const parts = [`### ${number}.`, thirdPartyName(t, name, t('provider.unnamed')), ...badges];
   const title = parts.filter(Boolean).join(' ');
-  let room = SECTION_MAX - title.length;
+  let room = MAX_SECTION - title.length;
   const fits = (text: string | null): text is string => {
     if (text === null || text.length > room) return false;
     room -= text.length + 3;
@@ -92,8 +92,8 @@ function words(name: string): string {
 /** At most `most` of the provider's links. Only https, and each label ends in the host. */
 export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
   const found = new Map<string, string>();
-  for (const action of rows.flatMap(({ actions }) => actions).slice(0, ACTIONS_MOST)) {
-    for (const [, label = '', inner = ''] of action.slice(0, ACTION_MAX).matchAll(LINK)) {
+  for (const action of rows.flatMap(({ actions }) => actions).slice(0, MAX_ACTIONS)) {
+    for (const [, label = '', inner = ''] of action.slice(0, MAX_ACTION).matchAll(LINK)) {
       const [target = ''] = inner.trim().replace(/^</, '').split(/[\s>]/);
       const url = URL.canParse(target) ? new URL(target) : null;
       if (url?.protocol !== 'https:' || url.username || url.password || !isLinkable(url.href)) continue;

@@ -7,15 +7,15 @@ import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
 import { quotaLine, refusedFor, usageLine } from '../shared/receiver.ts';
-import { ago, firstOf, fullAddress, ID_LONGEST } from '../shared/reply.ts';
+import { ago, firstOf, fullAddress, MAX_ID } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import {
   createWebhookButton,
   EVERY_TYPE,
   fillWebhookButton,
+  MAX_WEBHOOKS,
   pointsAt,
   postingHere,
-  WEBHOOKS_MOST,
 } from '../shared/webhooks.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
@@ -64,7 +64,7 @@ export async function checkProject(
   const urls = context.receiver.urls(access.scope);
   const names = await storedProjects.webhookNames(guildId);
   const shown = firstOf(t, here, 5, ({ id }) =>
-    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
+    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, MAX_ID),
   );
   const addresses = await checkAddresses(context, access.notification, here, subscriptions);
   return [
@@ -123,7 +123,7 @@ async function checkAddresses(
   subscriptions: readonly Subscription[],
 ): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
-  if (ids.length < webhooks.length || ids.length > WEBHOOKS_MOST) return null;
+  if (ids.length < webhooks.length || ids.length > MAX_WEBHOOKS) return null;
   const lists = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
   const typesOf = new Map<AddressText, string[]>();
   for (const [index, list] of lists.entries()) {

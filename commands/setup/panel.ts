@@ -7,7 +7,7 @@ import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import { record } from '../shared/audit.ts';
 import { press, row, rows } from '../shared/components.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
-import { ID_LONGEST, note } from '../shared/reply.ts';
+import { MAX_ID, note } from '../shared/reply.ts';
 import { hasManageServer, requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { createWebhookButton, postingHere } from '../shared/webhooks.ts';
@@ -31,7 +31,7 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
   const isAdmin = hasManageServer(interaction);
   const stored = access.own ? await storedProjects.ofGuild(guildId) : null;
   const lines = [
-    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', ID_LONGEST) }),
+    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', MAX_ID) }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
     stored && t('setup.project.only'),
     projects.signingSecrets(access.scope) === null ? null : t('setup.project.signed'),
@@ -166,7 +166,7 @@ function askToRemove({ t }: Needs, stored: StoredProject): Reply {
     press(t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`, ButtonStyle.Danger),
     press(t('setup.project.keep'), 'setup:kept'),
   );
-  const lines = [inCode(stored.projectId, '?', ID_LONGEST), t('setup.project.removeText')];
+  const lines = [inCode(stored.projectId, '?', MAX_ID), t('setup.project.removeText')];
   return note('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
 }
 

@@ -15,7 +15,7 @@ type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'r
 /** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
 /** Most characters of a field. */
-const FIELD_MOST = 200;
+const MAX_INPUT = 200;
 
 /** What the fields may contain: the ID becomes part of a path, the secret a header. */
 const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
@@ -33,15 +33,15 @@ export async function projectForm(
     components: [
       { type: ComponentType.TextDisplay, content: t('setup.project.form.about') },
       textField('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), {
-        max_length: FIELD_MOST,
+        max_length: MAX_INPUT,
         ...(stored && { value: stored.projectId }),
       }),
-      textField('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint'), { max_length: FIELD_MOST }),
+      textField('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint'), { max_length: MAX_INPUT }),
       textField('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint'), {
-        max_length: FIELD_MOST,
+        max_length: MAX_INPUT,
       }),
       textField('signingSecrets', t('setup.project.form.signing'), t('setup.project.form.signingHint'), {
-        max_length: FIELD_MOST,
+        max_length: MAX_INPUT,
         required: false,
       }),
     ],

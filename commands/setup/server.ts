@@ -14,7 +14,7 @@ import { checkTarget } from '../shared/target.ts';
 type Needs = ContextWith<'guildChannels' | 'guilds' | 'audit' | 'now'>;
 
 /** How many characters a suggested time zone has in common with the typed text. */
-const MEANT_LEAST = 4;
+const MIN_SHARED_CHARACTERS = 4;
 
 /** The languages to choose from, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
@@ -116,8 +116,8 @@ function readTimezone(text: string): string | null {
 function unknownTimezone(typed: string, t: Translate): UserError {
   let start = typed.trim().slice(0, 50);
   // Typos are mostly near the end.
-  while (start.length >= MEANT_LEAST && timezones(start).length === 0) start = start.slice(0, -1);
-  const [meant] = start.length >= MEANT_LEAST ? timezones(start) : [];
+  while (start.length >= MIN_SHARED_CHARACTERS && timezones(start).length === 0) start = start.slice(0, -1);
+  const [meant] = start.length >= MIN_SHARED_CHARACTERS ? timezones(start) : [];
   const reason = meant ? t('reply.meant', { text: `\`${meant.value}\`` }) : t('setup.server.badTimezone');
   return echoing(new UserError(`${meant ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
 }

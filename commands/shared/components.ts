@@ -12,7 +12,7 @@ import {
 import type { Translate } from '../../src/languages/index.ts';
 
 /** Discord's limit of the options of a menu. */
-export const MENU_MOST = 25;
+export const MAX_MENU_OPTIONS = 25;
 
 /** The style of a button that the bot handles. */
 export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;

@@ -6,7 +6,7 @@ import type { ContextWith } from './services.ts';
 /** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
 export const OPEN_MS = 15 * MINUTE;
 /** Most open questions of one kind per guild: each may contain megabytes. */
-const MOST_OPEN = 10;
+const MAX_OPEN = 10;
 
 /** The text for a question that is too old or was already answered. */
 const LATE = {
@@ -27,7 +27,7 @@ export function ask<Kind extends Action>(
   action: Kind,
   detail: Questions[Kind],
 ): Promise<number> {
-  return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MOST_OPEN);
+  return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MAX_OPEN);
 }
 
 /**

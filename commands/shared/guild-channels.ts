@@ -8,10 +8,10 @@ import type { ContextWith } from './services.ts';
 export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 
 /** Most simultaneous requests about channels that the gateway did not report. */
-const MOST_REQUESTS = 10;
+const MAX_REQUESTS = 10;
 
 /** Most requests of one guild's commands that Discord may refuse in a period: it bans bots for too many refusals. */
-const MOST_REFUSED = 20;
+const MAX_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 
 /** What Discord's responses showed about a guild's channels. */
@@ -64,7 +64,7 @@ export function createGuildChannels(now: () => number): GuildChannels {
   function refusalsLeft(guild: Guild, at: number): number {
     const responses = responsesOf(guild);
     responses.refusedAt = responses.refusedAt.filter((refusedAt) => refusedAt > at - REFUSED_MS);
-    return MOST_REFUSED - responses.refusedAt.length - responses.requests.size - responses.others;
+    return MAX_REFUSED - responses.refusedAt.length - responses.requests.size - responses.others;
   }
 
   async function fetchChannel(guild: Guild, id: string, at: number): Promise<void> {
@@ -92,7 +92,7 @@ export function createGuildChannels(now: () => number): GuildChannels {
         return channel === undefined;
       };
       const unknown = ids.filter(isUnknown);
-      const room = Math.max(0, Math.min(MOST_REQUESTS, refusalsLeft(guild, at)));
+      const room = Math.max(0, Math.min(MAX_REQUESTS, refusalsLeft(guild, at)));
       const wanted = unknown.filter((id) => !requests.has(id)).slice(0, room);
       for (const id of wanted) requests.set(id, fetchChannel(guild, id, at));
       await Promise.all(unknown.flatMap((id) => requests.get(id) ?? []));

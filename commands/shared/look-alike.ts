@@ -10,7 +10,7 @@ import type { Asker } from './visibility.ts';
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels'>;
 
 /** Most look-alikes that a reply warns of. */
-const WARNED_MOST = 3;
+const MAX_WARNINGS = 3;
 
 /** An address that the guild labeled or watches. */
 interface KnownAddress {
@@ -65,7 +65,7 @@ export async function lookAlikes(
 
 /** Warns of look-alikes: people may copy one from a wallet's history, and labeled addresses are trusted. */
 export function lookAlikeLines(found: ReadonlyMap<AddressText, KnownAddress>, { t }: ContextWith): string[] {
-  return [...found].slice(0, WARNED_MOST).flatMap(([address, { address: like, label }]) => {
+  return [...found].slice(0, MAX_WARNINGS).flatMap(([address, { address: like, label }]) => {
     const full = addressInCode(like);
     return [
       t('address.alike', { known: titleName(label, full) }),

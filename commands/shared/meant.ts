@@ -4,12 +4,12 @@ import type { Translate } from '../../src/languages/index.ts';
 import { echoing, listInCode, quoted } from './reply.ts';
 
 /** Typing errors that still leave a word recognizable. */
-const MOST_ERRORS = 2;
+const MAX_ERRORS = 2;
 /** A typed text without errors may be shorter: the beginning of a word. */
-const BEGINNING_LEAST = 3;
+const MIN_BEGINNING = 3;
 /** Letters of each text that are compared, and how many known texts: the work is the product of both. */
 const COMPARED = 60;
-const KNOWN_MOST = 2_000;
+const MAX_KNOWN = 2_000;
 
 /** A refusal that shows what was typed and, of what is known, the nearest text that was probably meant. */
 export function refusing(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
@@ -31,14 +31,14 @@ export function withMeant(reason: string, typed: string, known: Iterable<string>
 /** The known text that a typed one was probably meant to be: the one with the fewest typing errors; null: none. */
 export function meantBy(typed: string, known: Iterable<string>): string | null {
   const wanted = folded(typed);
-  if (wanted.length < BEGINNING_LEAST) return null;
-  const most = Math.min(MOST_ERRORS, Math.floor(wanted.length / 3));
+  if (wanted.length < MIN_BEGINNING) return null;
+  const most = Math.min(MAX_ERRORS, Math.floor(wanted.length / 3));
   let best: { text: string; errors: number } | null = null;
   let looked = 0;
   for (const text of known) {
-    if (++looked > KNOWN_MOST) break;
+    if (++looked > MAX_KNOWN) break;
     const other = folded(text);
-    const errors = other.startsWith(wanted) ? 0.5 : editDistance(wanted, other, MOST_ERRORS);
+    const errors = other.startsWith(wanted) ? 0.5 : editDistance(wanted, other, MAX_ERRORS);
     if (errors <= most && (!best || errors < best.errors)) best = { text, errors };
   }
   return best?.text ?? null;

@@ -1,5 +1,5 @@
 import type { AddressText } from '../../src/domain/address.ts';
-import { type LabelRefusal, MOST_LABELS } from '../../src/domain/guild.ts';
+import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
 import { asName, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -7,7 +7,7 @@ import { fullAddress } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
 
 /** Characters of a name. */
-export const NAME_LONGEST = 60;
+export const MAX_NAME = 60;
 
 /** The guild's names for addresses. */
 export async function namesByAddress(
@@ -18,8 +18,7 @@ export async function namesByAddress(
 }
 
 /** A name of the server's name book for titles and bold lines, as alerts show it. */
-export const titleName = (name: string | null | undefined, fallback = ''): string =>
-  asName(name, fallback, NAME_LONGEST);
+export const titleName = (name: string | null | undefined, fallback = ''): string => asName(name, fallback, MAX_NAME);
 
 /** The same in bold, for the middle of a sentence; the fallback stays as it is. */
 export function boldName(name: string | null | undefined, fallback = ''): string {
@@ -30,17 +29,17 @@ export function boldName(name: string | null | undefined, fallback = ''): string
 /** A name as the server's name book takes it; throws a {@link UserError}. */
 export function readName(text: string, t: Translate): string {
   if (looksLikeLink(text)) throw new UserError(t('label.link'));
-  const name = plainText(text, NAME_LONGEST);
+  const name = plainText(text, MAX_NAME);
   if (name === null) throw new UserError(t('label.empty'));
   if (name.endsWith('…') && !text.trimEnd().endsWith('…')) {
-    throw new UserError(t('label.long', { most: NAME_LONGEST }));
+    throw new UserError(t('label.long', { most: MAX_NAME }));
   }
   return name;
 }
 
 /** The error for a name that an address did not get. */
 export function notNamed(refusal: LabelRefusal, { settings, t }: ContextWith<'settings'>): UserError {
-  if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MOST_LABELS }));
+  if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MAX_LABELS }));
   const { name, address } = refusal;
   const shown = { name: boldName(name), address: fullAddress(address, settings) };
   return new UserError(t('label.taken', shown));

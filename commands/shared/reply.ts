@@ -1,5 +1,6 @@
 import { type APIEmbed, TimestampStyles, time } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
+import { MAX_TITLE } from '../../src/discord/message-limits.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
 import { cutTo, inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
@@ -10,17 +11,14 @@ import type { Translate } from '../../src/languages/index.ts';
 /** The kind of a reply, shown as the color of its edge. */
 export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
 
-/** Discord's limit of an embed's title. */
-export const TITLE_MAX = 256;
-
 /** Most characters of an embed's description (Discord allows 4,096) without the end that counts the omitted lines. */
-export const DESCRIPTION_MOST = 3_900;
+export const MAX_REPLY_TEXT = 3_900;
 
 /** Most characters of typed text that a refusal shows. */
-const ECHO_MOST = 100;
+const MAX_ECHO = 100;
 
 /** Most characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
-export const ID_LONGEST = 64;
+export const MAX_ID = 64;
 
 /** A reply of one embed; a description that is too long for Discord is cut at a line's end. */
 export function note(
@@ -31,8 +29,8 @@ export function note(
 ): Reply {
   const { components = [], ...embed } = rest;
   const present = lines.filter((line) => line !== null);
-  const description = asManyAsFit(present, DESCRIPTION_MOST);
-  const shown = { color: COLORS[tone], title: cutTo(title, TITLE_MAX), ...(description && { description }) };
+  const description = asManyAsFit(present, MAX_REPLY_TEXT);
+  const shown = { color: COLORS[tone], title: cutTo(title, MAX_TITLE), ...(description && { description }) };
   return { embeds: [{ ...shown, ...embed }], components };
 }
 
@@ -108,7 +106,7 @@ export function quoted(typed: string, fallback = '` `'): string {
 
 /** A refusal that shows the typed text, unless it already does. */
 export function echoing({ message }: UserError, typed: string, t: Translate): UserError {
-  const shown = quoted(typed.slice(0, ECHO_MOST));
+  const shown = quoted(typed.slice(0, MAX_ECHO));
   return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
 }
 

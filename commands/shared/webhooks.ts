@@ -10,7 +10,7 @@ import type { ContextWith } from './services.ts';
 /** How long a reply waits for a webhook's addresses. */
 const LOOK_MS = 3_000;
 /** Most webhooks whose addresses are read; a project with more is not checked for them. */
-export const WEBHOOKS_MOST = 10;
+export const MAX_WEBHOOKS = 10;
 /** The type of a webhook for every kind of event. */
 export const EVERY_TYPE = 'ALL';
 
@@ -49,7 +49,7 @@ export async function postingHere(
 export function withAddresses({ notification }: ReadyProject, webhooks: readonly Webhook[]): Promise<Posting[]> {
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
-      const isAsked = id !== null && index < WEBHOOKS_MOST;
+      const isAsked = id !== null && index < MAX_WEBHOOKS;
       const list = isAsked ? await notification.knownAddresses(id, LOOK_MS) : null;
       const addresses = list?.status === 'ok' ? new Set(list.addresses) : null;
       return { id, eventType: eventType ?? EVERY_TYPE, addresses };

@@ -33,12 +33,12 @@ export type DryRunNeeds = ContextWith<
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Most transfers that are read, latest first: somebody waits for the reply. */
-const MOST = 50_000;
+const MAX_TRANSFERS = 50_000;
 
 /** Most characters of an amount: a token may claim 255 decimals. */
 const LONGEST = 120;
 /** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
-const FIELD_MOST = 1_000;
+const MAX_FIELD_TEXT = 1_000;
 /** The options of rules that have a different name. */
 const OPTIONS: Partial<Record<HiddenReason, string>> = {
   'denied-token': 'exclude-tokens',
@@ -57,14 +57,14 @@ export async function dryRunField(
 ): Promise<APIEmbedField> {
   const { history, now, t } = context;
   const channelIds = await knownChannels(asker, context);
-  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST, channelIds };
+  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MAX_TRANSFERS, channelIds };
   const found = await context.guildQueue.run(proposal.guildId, 'read', () =>
     dryRun(proposal, period, history.recentTransfers),
   );
   const examples = await exampleLines(found, proposal, asker, context);
   const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
   const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
-  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, FIELD_MOST) };
+  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, MAX_FIELD_TEXT) };
 }
 
 /** The examples, one line each, with the warnings of alerts about look-alikes and imitations. */

@@ -39,8 +39,8 @@ export function citing<Value>(text: string, read: () => Value): Value {
   }
 }
 
-const MOST_ENTRIES = 50;
-const MOST_COOLDOWN = 10_080;
+const MAX_ENTRIES = 50;
+const MAX_COOLDOWN = 10_080;
 const NONE = ['', 'none', 'off'];
 
 /** A field that may be empty: an empty text, `none` and `off` mean null. */
@@ -109,8 +109,8 @@ export function list<Value extends string>(
 const words = (text: string): string[] => text.split(/[\s,;、]+/).filter(Boolean);
 
 function checkCount(option: string, count: number, { t, called }: Reading): void {
-  if (count <= MOST_ENTRIES) return;
-  throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MOST_ENTRIES }));
+  if (count <= MAX_ENTRIES) return;
+  throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MAX_ENTRIES }));
 }
 
 /** An amount in the token's units. Throws a {@link UserError}. */
@@ -217,6 +217,6 @@ export function readQuiet(text: string, { t }: Reading): string {
 export function readCooldown(text: string, { t }: Reading): number {
   if (text === '') return DEFAULT_CHOICES.mentionCooldown;
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
-  if (minutes > MOST_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { most: MOST_COOLDOWN }));
+  if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { most: MAX_COOLDOWN }));
   return minutes;
 }

@@ -30,7 +30,7 @@ const ROWS_A_TURN = 10;
 export const IMPORT_BYTES = 256 * 1024;
 
 /** The number of files that surely fit into a message, even if the rows do not fill each of them. */
-const FILES_MOST = 8;
+const MAX_FILES = 8;
 
 /**
  * CSV files of subscriptions and of the name book: usually one. Each can be imported, unless that would be too many
@@ -55,7 +55,7 @@ function split(rows: string[]): string[] {
   const head = `${csvLine(COLUMNS)}\r\n`;
   const sizes = rows.map((row) => Buffer.byteLength(row));
   const sum = sizes.reduce((all, size) => all + size, 0);
-  const most = sum <= FILES_MOST * IMPORT_BYTES ? IMPORT_BYTES : FILE_BYTES;
+  const most = sum <= MAX_FILES * IMPORT_BYTES ? IMPORT_BYTES : FILE_BYTES;
   const files: string[] = [];
   let room = 0;
   for (const [index, row] of rows.entries()) {

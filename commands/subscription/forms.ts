@@ -28,7 +28,7 @@ type Control =
   | { kind: 'flags'; option: 'include'; flags: readonly Flag[] };
 
 /** Most characters of a list: Discord's limit of a text field. */
-const LIST_MOST = 4_000;
+const MAX_LIST = 4_000;
 
 const text = (option: Labeled, example: string, most: number) => ({ kind: 'text', option, example, most }) as const;
 
@@ -42,11 +42,11 @@ export const FORMS = {
     { kind: 'flags', option: 'include', flags: ['internal', 'zero', 'self', 'cataloged'] },
   ],
   lists: [
-    text('minimums', 'USDC=100, ETH=0.5', LIST_MOST),
-    text('tokens', 'USDC, native', LIST_MOST),
-    text('exclude-tokens', 'SPAM, 0x…', LIST_MOST),
-    text('counterparties', '0x…', LIST_MOST),
-    text('exclude-counterparties', '0x…', LIST_MOST),
+    text('minimums', 'USDC=100, ETH=0.5', MAX_LIST),
+    text('tokens', 'USDC, native', MAX_LIST),
+    text('exclude-tokens', 'SPAM, 0x…', MAX_LIST),
+    text('counterparties', '0x…', MAX_LIST),
+    text('exclude-counterparties', '0x…', MAX_LIST),
   ],
   pings: [{ kind: 'role', option: 'mention' }, text('mention-minimum', '1000', 60), text('mention-cooldown', '5', 5)],
   schedule: [
@@ -74,7 +74,7 @@ export function formOf(
       const now = control.kind === 'flags' ? '' : writeChoice(control.option, choices);
       const label = t(`subscription.form.${control.option}`);
       // A text that is too long for a field is not offered; a file can change it.
-      if (now.length > LIST_MOST) {
+      if (now.length > MAX_LIST) {
         return { type: ComponentType.TextDisplay, content: `${label}: ${t('subscription.form.long')}` };
       }
       return { type: ComponentType.Label, label, component: inputOf(control, now, choices, t, language) };
@@ -89,7 +89,7 @@ function inputOf(control: Control, now: string, choices: Choices, t: ContextWith
       return {
         type: ComponentType.TextInput,
         custom_id: option,
-        style: control.most === LIST_MOST ? TextInputStyle.Paragraph : TextInputStyle.Short,
+        style: control.most === MAX_LIST ? TextInputStyle.Paragraph : TextInputStyle.Short,
         required: false,
         placeholder: control.example,
         max_length: control.most,

@@ -16,7 +16,7 @@ type Needs = ContextWith<'guildChannels' | 'settings' | 'now'>;
 export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
 
 /** Discord's limit of a post's title. */
-const TITLE_MOST = 100;
+const MAX_TITLE = 100;
 
 /** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
 export function checkPlace(
@@ -48,7 +48,7 @@ export async function placeFor(
   const tags = forum.flags.has(ChannelFlags.RequireTag) ? forum.availableTags.slice(0, 1).map(({ id }) => id) : [];
   const create = () =>
     forum.threads.create({
-      name: cutTo(name, TITLE_MOST),
+      name: cutTo(name, MAX_TITLE),
       autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
       message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
       appliedTags: tags,

@@ -1,7 +1,7 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Questions } from '../../src/domain/confirmation.ts';
-import { MOST_LABELS } from '../../src/domain/guild.ts';
+import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
@@ -43,7 +43,7 @@ const FAULTS_SHOWN = 12;
 const RUNS_SHOWN = 8;
 /** Most texts that are shown for one fault, and most characters of each. */
 const TYPED_SHOWN = 3;
-const TYPED_LONGEST = 60;
+const MAX_TYPED = 60;
 
 /** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
@@ -91,7 +91,7 @@ export const importButton: Button<Needs> = {
     const { subscriptions, guilds, settings, now, t } = context;
     const proposed = await takeConfirmation(interaction, context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
-    const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MOST_LABELS };
+    const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MAX_LABELS };
     const { guildId, user, guildLocale } = interaction;
     const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
@@ -168,7 +168,7 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
 /** What was entered in the lines of one fault, unless its reason shows that. */
 function typedIn(reason: string, errors: Plan['errors'], t: Translate): string[] {
   const texts = [
-    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, TYPED_LONGEST))))),
+    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, MAX_TYPED))))),
   ];
   if (texts.every((text) => reason.includes(text))) return [];
   const shown = [...texts.slice(0, TYPED_SHOWN), ...(texts.length > TYPED_SHOWN ? ['…'] : [])];

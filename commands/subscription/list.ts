@@ -18,13 +18,13 @@ type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'channels' | 'token
 
 const PER_PAGE = 6;
 /** Most characters of a page, which must fit into one message. */
-const PAGE_MOST = 3_800;
+const MAX_PAGE = 3_800;
 /** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
-const FIELD_MOST = 950;
+const MAX_FIELD_TEXT = 950;
 /** Most characters of an option's description in a menu. */
-const DESCRIPTION_MOST = 100;
+const MAX_DESCRIPTION = 100;
 /** Most characters of one subscription's phrases, if there is room. */
-const PHRASES_MOST = 380;
+const MAX_PHRASES = 380;
 
 /** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
 export function list(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -60,9 +60,9 @@ async function page(
       const heading = one.channelId === listed[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
       return [...heading, ...linesOf(one, context, tokens, phrases)];
     });
-  const room = (PAGE_MOST - linesWith(0).join('\n').length) / listed.length;
-  const lines = linesWith(Math.min(PHRASES_MOST, room));
-  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), FIELD_MOST);
+  const room = (MAX_PAGE - linesWith(0).join('\n').length) / listed.length;
+  const lines = linesWith(Math.min(MAX_PHRASES, room));
+  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), MAX_FIELD_TEXT);
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
@@ -87,7 +87,7 @@ function menuOf(
     ];
     return {
       label: isolate(label ?? shortAddress(address)),
-      description: cutTo(parts.filter((part) => part !== null).join(' · '), DESCRIPTION_MOST),
+      description: cutTo(parts.filter((part) => part !== null).join(' · '), MAX_DESCRIPTION),
       value: String(id),
     };
   });

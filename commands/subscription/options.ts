@@ -7,7 +7,7 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { notAmong } from '../shared/meant.ts';
-import { NAME_LONGEST } from '../shared/naming.ts';
+import { MAX_NAME } from '../shared/naming.ts';
 import { echoing } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import type { Reading } from './field-values.ts';
@@ -65,7 +65,7 @@ export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashC
       )
       .addChannelTypes(...PLACE_TYPES),
   );
-  text(command, 'label', `A name for the address, shown in alerts${clears}`, NAME_LONGEST);
+  text(command, 'label', `A name for the address, shown in alerts${clears}`, MAX_NAME);
   choice(command, 'direction', 'Only transfers in this direction, seen from the address', DIRECTIONS);
   choice(command, 'kind', 'Only transfers of this kind', KINDS);
   text(command, 'minimum', `Only amounts of at least this, in token units, like 250 or 0.5${clears}`, 60);

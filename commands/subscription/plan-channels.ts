@@ -7,7 +7,7 @@ import type { ContextWith } from '../shared/services.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
 
 /** Most rows with an unknown channel that get a suggestion: a file may have thousands. */
-const MEANT_MOST = 10;
+const MAX_SUGGESTIONS = 10;
 
 /** Reads the channel of a row: `<#id>`, an ID or a name; an empty text means the default channel. */
 type ReadChannel = (text: string) => { channelId: string; picked: GuildBasedChannel | null };
@@ -32,7 +32,7 @@ export function channelReader(
       channels?.filter((one) => one.name.toLowerCase() === name && isTarget(one)) ?? []
     ).values();
     if (!first) {
-      const known = ++unknown > MEANT_MOST ? [] : visibleNames(interaction, hidden);
+      const known = ++unknown > MAX_SUGGESTIONS ? [] : visibleNames(interaction, hidden);
       const reason = withMeant(t('subscription.import.channel'), `#${name}`, known, t);
       throw new UserError(reason, { cause: text });
     }

@@ -1,5 +1,5 @@
 import type { AddressText } from '../../src/domain/address.ts';
-import { MOST_LABELS, nameKey } from '../../src/domain/guild.ts';
+import { MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
@@ -40,5 +40,5 @@ export function checkNames(plan: Plan, names: FileNames, { labels }: Present, co
     owners.set(nameKey(name), address);
   }
   const { message } = notNamed({ status: 'labels-full' }, context);
-  if (stay.length + names.size > MOST_LABELS) plan.errors.push({ line: 1, text: message });
+  if (stay.length + names.size > MAX_LABELS) plan.errors.push({ line: 1, text: message });
 }

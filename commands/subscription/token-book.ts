@@ -15,7 +15,7 @@ import { imitationsAmong, knownIn, tokenChoice, writeAsset } from '../shared/tok
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'tokens' | 'settings'>;
 
 /** Most unknown symbols that get a suggestion: a file may name thousands. */
-const MEANT_MOST = 10;
+const MAX_SUGGESTIONS = 10;
 
 /** The tokens that a symbol can mean in one guild, and how they are shown. */
 export interface TokenBook {
@@ -60,7 +60,7 @@ export async function tokenBook(guildId: string, context: ContextWith<'tokens' |
       const symbol = quoted(typed);
       if (!only) {
         // Only what is genuine: an imitation must not be suggested.
-        const sure = ++unknown > MEANT_MOST ? [] : known.filter((one) => one.cataloged || one.token === 'native');
+        const sure = ++unknown > MAX_SUGGESTIONS ? [] : known.filter((one) => one.cataloged || one.token === 'native');
         const genuine = sure.flatMap(({ symbol }) => plainText(symbol) ?? []);
         throw new UserError(withMeant(t('subscription.token.unknown', { symbol }), typed, genuine, t));
       }

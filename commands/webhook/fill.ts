@@ -8,9 +8,9 @@ import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { record } from '../shared/audit.ts';
-import { MENU_MOST, menuRow, press, row, textField } from '../shared/components.ts';
+import { MAX_MENU_OPTIONS, menuRow, press, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { addressInCode, echoing, firstOf, ID_LONGEST, note } from '../shared/reply.ts';
+import { addressInCode, echoing, firstOf, MAX_ID, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { createWebhookButton, EVERY_TYPE, postingHere, type ReadyProject, withAddresses } from '../shared/webhooks.ts';
@@ -48,7 +48,7 @@ export const idButton: FormButton<FillNeeds> = {
   form: async (_, [what = 'all'], { t }): Promise<APIModalInteractionResponseCallbackData> => ({
     custom_id: `webhook:id:${what}`,
     title: t('webhook.fill.idTitle'),
-    components: [textField('id', t('webhook.fill.idLabel'), t('webhook.fill.idHint'), { max_length: ID_LONGEST })],
+    components: [textField('id', t('webhook.fill.idLabel'), t('webhook.fill.idHint'), { max_length: MAX_ID })],
   }),
 };
 
@@ -105,7 +105,7 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
 async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: FillNeeds): Promise<Reply> {
   const { t } = context;
   const names = await context.storedProjects.webhookNames(guildId);
-  const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MENU_MOST).map((id) => {
+  const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
     return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
   });
@@ -162,7 +162,7 @@ export async function addAll(
   await record(interaction, context, 'webhook.fill', { webhook, addresses });
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
   const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
-  const called = name === undefined ? inCode(webhook, '', ID_LONGEST) : inCode(name, '');
+  const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
   const lines = [...before, t('webhook.fill.done', { count, webhook: called }), ...shown];
   return note('good', t('webhook.fill.willCome'), lines);
 }

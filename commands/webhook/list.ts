@@ -4,9 +4,9 @@ import { cutTo, inCode, isolate, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { MENU_MOST, menuRow, row } from '../shared/components.ts';
+import { MAX_MENU_OPTIONS, menuRow, row } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { ID_LONGEST, note } from '../shared/reply.ts';
+import { MAX_ID, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { createWebhookButton, pointsAt, receiverUrlButton } from '../shared/webhooks.ts';
 import { isWebhookId } from './name.ts';
@@ -33,7 +33,7 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
     return [
       ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
       line(one, urls, context),
-      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', ID_LONGEST) }),
+      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', MAX_ID) }),
     ].join('\n');
   });
   const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
@@ -83,7 +83,7 @@ function nameRow(
 ): APIActionRowComponent<APIStringSelectComponent>[] {
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
-    .slice(0, MENU_MOST)
+    .slice(0, MAX_MENU_OPTIONS)
     .map((one) => {
       const description = cutTo(wordsOf(one, urls, context), 100);
       return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };

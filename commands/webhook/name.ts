@@ -9,7 +9,7 @@ import type { ContextWith } from '../shared/services.ts';
 type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
 
 /** Most characters of a name. */
-const NAME_MOST = 32;
+const MAX_NAME = 32;
 
 /** Whether this can be a webhook's ID; anything else must not go into a request or a custom ID. */
 export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
@@ -25,7 +25,7 @@ export const nameMenu: FormMenu<Needs> = {
       components: [
         textField('name', t('webhook.name.label'), t('webhook.name.hint'), {
           required: false,
-          max_length: NAME_MOST,
+          max_length: MAX_NAME,
           ...(name !== undefined && { value: name }),
         }),
       ],
@@ -40,7 +40,7 @@ export const nameForm: Form<Needs> = {
     const { t, storedProjects } = context;
     const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
-    if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > NAME_MOST))) {
+    if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MAX_NAME))) {
       throw echoing(new UserError(t('webhook.name.wrong')), typed, t);
     }
     await storedProjects.nameWebhook(interaction.guildId, id, name);

@@ -8,7 +8,7 @@ import { record } from '../shared/audit.ts';
 import { press, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
-import { echoing, ID_LONGEST, note } from '../shared/reply.ts';
+import { echoing, MAX_ID, note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { readAddresses } from './addresses.ts';
 import { addAll, type FillNeeds } from './fill.ts';
@@ -159,6 +159,6 @@ export const restoreButton: Button<Needs> = {
 /** This guild's name for it, and its ID. */
 async function shownAs(webhook: string, guildId: string, { storedProjects }: Needs): Promise<string> {
   const name = (await storedProjects.webhookNames(guildId)).get(webhook);
-  const id = inCode(webhook, '', ID_LONGEST);
+  const id = inCode(webhook, '', MAX_ID);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
 }

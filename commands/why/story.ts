@@ -1,4 +1,5 @@
 import { type APIEmbed, messageLink } from 'discord.js';
+import { MAX_TITLE } from '../../src/discord/message-limits.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { inUnits } from '../../src/domain/amount.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
@@ -15,13 +16,12 @@ import {
   ago,
   asManyAsFit,
   COLORS,
-  DESCRIPTION_MOST,
   fullAddress,
-  ID_LONGEST,
+  MAX_ID,
+  MAX_REPLY_TEXT,
   moment,
   prose,
   shortAddress,
-  TITLE_MAX,
   thirdPartyName,
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -46,7 +46,7 @@ interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'proje
 
 const GRAY = 0x6e7681;
 /** Most characters of the footer: a hash and a message's reference. */
-const FOOTER_MOST = 100;
+const MAX_FOOTER = 100;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
@@ -68,10 +68,10 @@ export function describeStory(story: Story & { hidden: number }, context: StoryC
     ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
   ];
   return {
-    title: cutTo(title, TITLE_MAX),
+    title: cutTo(title, MAX_TITLE),
     ...(url && { url }),
     color: colorOf(story),
-    description: asManyAsFit(lines, Math.min(most - title.length - FOOTER_MOST, DESCRIPTION_MOST)),
+    description: asManyAsFit(lines, Math.min(most - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
     footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
   };
 }
@@ -136,7 +136,7 @@ function received({ deliveries, seenAt, own, count, reorganized }: Story, contex
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
   const projects = [...named]
     .filter((id) => own || id !== context.projects.operatorId)
-    .map((id) => inCode(id, '', ID_LONGEST));
+    .map((id) => inCode(id, '', MAX_ID));
   const words = { count: times, at: moment(seenAt), last: moment(last) };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
@@ -247,7 +247,7 @@ function describeWarning(warning: Warning, { t }: StoryContext): string {
     case 'imitation':
       return t('why.warning.imitation', { symbol: thirdPartyName(t, warning.symbol, '?') });
     case 'other-project':
-      return t('why.warning.other-project', { project: inCode(warning.projectId, '?', ID_LONGEST) });
+      return t('why.warning.other-project', { project: inCode(warning.projectId, '?', MAX_ID) });
     case 'uncataloged':
     case 'unchecked':
     case 'late':

@@ -4,7 +4,7 @@ import type { WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { type ActionOf, changeGuild, checkOverwrites, createChannel, createGuild, setBotOverwrite } from './guilds.ts';
-import { CONTENT_MAX } from './message-rules.ts';
+import { MAX_CONTENT } from './message-rules.ts';
 import { channel, guild, member, role, user } from './named.ts';
 import { notifyChannel, notifyGuild, notifyMember, notifyMembership, notifyRole } from './notify.ts';
 import { apiGuild } from './objects.ts';
@@ -37,7 +37,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
   if (typeof action.content !== 'string' || action.content.trim() === '')
     throw new NotPossible('A message needs content.');
-  if (action.content.length > CONTENT_MAX) throw new NotPossible(`A message has at most ${CONTENT_MAX} characters.`);
+  if (action.content.length > MAX_CONTENT) throw new NotPossible(`A message has at most ${MAX_CONTENT} characters.`);
   // A mention adds the bot to a private thread.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
     on.joined = true;

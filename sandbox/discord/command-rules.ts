@@ -4,14 +4,14 @@ import { createFieldErrors, errors, type FieldErrors, type Path } from './errors
 import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
-const TEXT_MAX = 8000;
+const MAX_TEXT = 8000;
 /** The limit of commands per type, globally and in each server. */
-export const COMMANDS_MAX: Record<number, number> = {
+export const MAX_COMMANDS: Record<number, number> = {
   [ApplicationCommandType.ChatInput]: 100,
   [ApplicationCommandType.User]: 15,
   [ApplicationCommandType.Message]: 15,
 };
-const VALUE_MAX = 100;
+const MAX_VALUE = 100;
 const LOCALES: readonly string[] = Object.values(Locale);
 const NESTED: readonly number[] = [Type.Subcommand, Type.SubcommandGroup];
 const COMPLETABLE: readonly number[] = [Type.String, Type.Integer, Type.Number];
@@ -35,10 +35,10 @@ function checkLocales(of: Json, path: Path, found: FieldErrors): void {
 function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
   for (const [index, choice] of choices.entries()) {
     if (typeof choice?.name === 'string' && choice.name.trim() === '')
-      found.add([...path, index, 'name'], 'BASE_TYPE_BAD_LENGTH', `Must be between 1 and ${VALUE_MAX} in length.`);
+      found.add([...path, index, 'name'], 'BASE_TYPE_BAD_LENGTH', `Must be between 1 and ${MAX_VALUE} in length.`);
     if (choice?.value === '') found.required([...path, index, 'value']);
-    else if (typeof choice?.value === 'string' && choice.value.length > VALUE_MAX)
-      found.add([...path, index, 'value'], 'BASE_TYPE_MAX_LENGTH', `Must be ${VALUE_MAX} or fewer in length.`);
+    else if (typeof choice?.value === 'string' && choice.value.length > MAX_VALUE)
+      found.add([...path, index, 'value'], 'BASE_TYPE_MAX_LENGTH', `Must be ${MAX_VALUE} or fewer in length.`);
   }
 }
 
@@ -142,8 +142,8 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
   }
   for (const field of ['contexts', 'integration_types']) found.distinct([...path, field], command[field] ?? []);
   checkLocales(slash ? command : { ...command, options: null }, path, found);
-  if (textOf(command) > TEXT_MAX)
-    found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${TEXT_MAX})`);
+  if (textOf(command) > MAX_TEXT)
+    found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${MAX_TEXT})`);
 }
 
 /** @throws Discord's error when it does not accept this definition. An edit is checked as a whole. */
@@ -158,7 +158,7 @@ export function checkCommands(body: Json): void {
   const found = createFieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
   found.throwIfAny();
-  for (const [type, most] of Object.entries(COMMANDS_MAX))
+  for (const [type, most] of Object.entries(MAX_COMMANDS))
     if (body.filter((command: Json) => (command?.type ?? 1) === Number(type)).length > most)
       throw errors.tooManyCommands(most);
   const seen = new Set<string>();

@@ -5,7 +5,7 @@ import {
   ApplicationIntegrationType,
   InteractionContextType,
 } from 'discord.js';
-import { COMMANDS_MAX, checkCommand, checkCommands } from './command-rules.ts';
+import { checkCommand, checkCommands, MAX_COMMANDS } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
@@ -67,7 +67,7 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
     const old = list(guildId);
     const wanted = typeOf(body);
     const known = old.find((one) => one.name === body.name && one.type === wanted);
-    const most = COMMANDS_MAX[wanted] ?? Number.POSITIVE_INFINITY;
+    const most = MAX_COMMANDS[wanted] ?? Number.POSITIVE_INFINITY;
     if (!known && old.filter(({ type }) => type === wanted).length >= most) throw errors.tooManyCommands(most);
     const command = build(guildId, body, known);
     store(guildId, [...old.filter((one) => one !== known), command]);

@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
 /** How many servers one session may serve. */
-const GUILDS_MAX = 2500;
+const MAX_GUILDS = 2500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
 
 const CLOSE = {
@@ -194,7 +194,7 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
         return null;
       }
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
-      if (guilds.length > GUILDS_MAX) return CLOSE.shardingRequired;
+      if (guilds.length > MAX_GUILDS) return CLOSE.shardingRequired;
       if (!starts.begin(shard)) {
         counts.refusedIdentifies += 1;
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });

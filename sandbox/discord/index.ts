@@ -41,7 +41,7 @@ export type * from './control.ts';
 export { NotPossible } from './errors.ts';
 export { seed };
 
-const BODY_MAX = 26 * 1024 * 1024;
+const MAX_BODY = 26 * 1024 * 1024;
 /** How long `until` waits: longer than any machine needs. In real time, because a manual clock may stand still. */
 const UNTIL_MS = 120_000;
 
@@ -165,7 +165,7 @@ function build(options: DiscordOptions, clock: Clock): Core {
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const clock = stoppable(options.clock ?? systemClock);
   const core = build(options, clock);
-  const app = Fastify({ bodyLimit: BODY_MAX, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
+  const app = Fastify({ bodyLimit: MAX_BODY, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
   const abortRequests = addRest(app, core);
   addControl(app, core);
   app.server.on('upgrade', (request, socket, head) => core.gateway.upgrade(request, socket, head));

@@ -4,11 +4,11 @@ import { createFieldErrors, errors, type FieldErrors, type Path } from './errors
 import { conforms, type Json } from './validate.ts';
 
 /** Discord's limit for a message's text. */
-export const CONTENT_MAX = 2000;
-const EMBEDS_MAX = 6000;
-const TEXT_DISPLAY_MAX = 4000;
-const FILE_MAX = 10 * 1024 * 1024;
-const REQUEST_MAX = 25 * 1024 * 1024;
+export const MAX_CONTENT = 2000;
+const MAX_EMBEDS = 6000;
+const MAX_TEXT_DISPLAY = 4000;
+const MAX_FILE = 10 * 1024 * 1024;
+const MAX_REQUEST = 25 * 1024 * 1024;
 /** Hosts that Discord refuses in links: a single label, or one with an underscore. */
 const NO_HOST = /^(?!localhost$)[^.:]*$|_/;
 
@@ -176,8 +176,8 @@ function checkMentions(allowed: Json, path: Path, found: FieldErrors): void {
 }
 
 function checkAttachments(body: Json, form: Form, path: Path, found: FieldErrors): void {
-  if (form.uploads.some(({ bytes }) => bytes.length > FILE_MAX)) throw errors.tooLarge();
-  if (form.uploads.reduce((sum, { bytes }) => sum + bytes.length, 0) > REQUEST_MAX) throw errors.tooLarge();
+  if (form.uploads.some(({ bytes }) => bytes.length > MAX_FILE)) throw errors.tooLarge();
+  if (form.uploads.reduce((sum, { bytes }) => sum + bytes.length, 0) > MAX_REQUEST) throw errors.tooLarge();
   if (form.uploads.length > 10)
     found.add([...path, 'attachments'], 'BASE_TYPE_MAX_LENGTH', 'Must be 10 or fewer in length.');
   for (const [index, item] of (body.attachments ?? []).entries()) {
@@ -217,11 +217,11 @@ function checkComponentsV2(body: Json, path: Path, size: { count: number; text: 
       'COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED',
       'The number of components exceeds the maximum of 40',
     );
-  if (size.text > TEXT_DISPLAY_MAX)
+  if (size.text > MAX_TEXT_DISPLAY)
     found.add(
       [...path, 'components'],
       'COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED',
-      `The displayable text of components exceeds the maximum size of ${TEXT_DISPLAY_MAX}`,
+      `The displayable text of components exceeds the maximum size of ${MAX_TEXT_DISPLAY}`,
     );
 }
 
@@ -231,13 +231,13 @@ export function checkMessage(body: Json, form: Form): void {
   const base = form.base ?? [];
   if (conforms(form.kind, body, found, base)) {
     const v2 = ((Number(body.flags ?? 0) | (form.flags ?? 0)) & MessageFlags.IsComponentsV2) !== 0;
-    if (typeof body.content === 'string' && body.content.trim().length > CONTENT_MAX)
-      found.add([...base, 'content'], 'BASE_TYPE_MAX_LENGTH', `Must be ${CONTENT_MAX} or fewer in length.`);
+    if (typeof body.content === 'string' && body.content.trim().length > MAX_CONTENT)
+      found.add([...base, 'content'], 'BASE_TYPE_MAX_LENGTH', `Must be ${MAX_CONTENT} or fewer in length.`);
     let length = 0;
     for (const [index, embed] of (body.embeds ?? []).entries())
       length += checkEmbed(embed, [...base, 'embeds', index], found);
-    if (length > EMBEDS_MAX)
-      found.add([...base, 'embeds'], 'MAX_EMBED_SIZE_EXCEEDED', `Embed size exceeds maximum size of ${EMBEDS_MAX}`);
+    if (length > MAX_EMBEDS)
+      found.add([...base, 'embeds'], 'MAX_EMBED_SIZE_EXCEEDED', `Embed size exceeds maximum size of ${MAX_EMBEDS}`);
     const size = checkComponents(body.components, [...base, 'components'], found);
     if (v2) checkComponentsV2(body, base, size, found);
     else checkLegacy(body, base, found);

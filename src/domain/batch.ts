@@ -6,7 +6,7 @@ import type { Transfer } from './transfer.ts';
 /** Most alerts in one message, unless they belong to one transaction. */
 export const MAX_ALERTS = 10;
 /** Most alerts of one transaction in one message. */
-export const MOST_OF_ONE = 500;
+export const MAX_OF_ONE_TRANSACTION = 500;
 
 /** A message's channel and reference. */
 export interface MessageRef {
@@ -93,7 +93,7 @@ export interface Original {
 
 /** Which deliveries a message shows, for the log and the metrics. */
 export interface ShownDeliveries {
-  /** Numbers in the inbox, and hashes of the transactions; at most {@link MOST_SHOWN} of each. */
+  /** Numbers in the inbox, and hashes of the transactions; at most {@link MAX_SHOWN} of each. */
   inboxIds: number[];
   txHashes: string[];
   /** When the oldest one came of those that were not held for a digest or quiet hours; null: there is none. */
@@ -101,14 +101,14 @@ export interface ShownDeliveries {
 }
 
 /** How many deliveries of a message the log names. */
-export const MOST_SHOWN = 50;
+export const MAX_SHOWN = 50;
 
 /** Returns the deliveries of a message's alerts. */
 export function shownDeliveries(
   alerts: readonly Pick<Alert, 'inboxId' | 'receivedAt' | 'hold' | 'transfer'>[],
 ): ShownDeliveries {
   const times = alerts.filter(({ hold }) => hold === null).map(({ receivedAt }) => receivedAt);
-  const first = alerts.slice(0, MOST_SHOWN);
+  const first = alerts.slice(0, MAX_SHOWN);
   return {
     inboxIds: first.flatMap(({ inboxId }) => inboxId ?? []),
     txHashes: [...new Set(first.map(({ transfer }) => transfer.txHash))],

@@ -2,7 +2,7 @@ import type { AddressText } from './address.ts';
 import type { AlertStyle } from './subscription.ts';
 
 /** How many addresses a guild may name. */
-export const MOST_LABELS = 1_000;
+export const MAX_LABELS = 1_000;
 
 /** A guild's own name for an address; unique in the guild by its {@link nameKey}. */
 export interface Label {
@@ -31,7 +31,7 @@ export type LabelRefusal = { status: 'label-taken'; name: string; address: Addre
 export function labelRefusal(
   book: readonly Pick<Label, 'address' | 'name'>[],
   names: ReadonlyMap<AddressText, string | null>,
-  limit: number = MOST_LABELS,
+  limit: number = MAX_LABELS,
 ): LabelRefusal | null {
   const kept = book.filter(({ address }) => !names.has(address));
   const holders = new Map(kept.map(({ address, name }) => [nameKey(name), address]));

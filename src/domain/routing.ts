@@ -34,7 +34,7 @@ export interface SubscriptionStats extends ActivityStats {
  * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
  * while deliveries wait to be stored. Every guild may watch the same address.
  */
-const MOST_REACHED = 5_000;
+const MAX_REACHED = 5_000;
 
 /** Everything that routing some deliveries changes, in one commit. */
 export interface RoutingResult {
@@ -83,7 +83,7 @@ export function watchedQueries(
     if (isKnown(query.transferKey) || met.has(query.transferKey)) continue;
     const reach = reachOf(query);
     reached += reach;
-    if (reached > MOST_REACHED && index > 0) return { watched, answered: index };
+    if (reached > MAX_REACHED && index > 0) return { watched, answered: index };
     met.add(query.transferKey);
     if (reach > 0) watched.push(query);
   }

@@ -1,7 +1,7 @@
 /** Most graphemes of a name. */
 const MAX_GRAPHEMES = 32;
 /** Most characters of a text that are read; the rest is never shown. */
-const MOST_READ = 1_000;
+const MAX_READ = 1_000;
 
 /** Created on first use, because that takes 10 ms. */
 let graphemes: Intl.Segmenter | undefined;
@@ -26,7 +26,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
  */
 export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
   if (!text) return null;
-  const visible = text.slice(0, MOST_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '');
+  const visible = text.slice(0, MAX_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '');
   const clean = visible.replace(FURTHER_MARKS, '').trim();
   // Combining marks alone are invisible.
   if (!/[^\p{M} ]/u.test(clean)) return null;
@@ -49,7 +49,7 @@ export function halfWidth(text: string): string {
 /** Whether a name could be mistaken for a link, an invite or a mention. */
 export function looksLikeLink(text: string): boolean {
   // Some marks are invisible. Between the letters of a host they would hide it from the pattern.
-  return LINK_LIKE.test(text.slice(0, MOST_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, ''));
+  return LINK_LIKE.test(text.slice(0, MAX_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, ''));
 }
 
 /** `localhost`, an IPv4 address, or a name with a domain. */

@@ -14,7 +14,7 @@ const COLLECT_MS = 25;
 /** Pause after they could not be recorded. */
 const RETRY_MS = SECOND;
 /** Most that wait to be recorded: while the database is away, the oldest are given up and count as never acknowledged. */
-const MOST_ENDED = 10_000;
+const MAX_ENDED = 10_000;
 
 /** Records how responses ended, where another process may route their deliveries. */
 export interface SharedAcks {
@@ -49,7 +49,7 @@ export function createAcks(shared?: SharedAcks) {
     isRecording = false;
     if (isDone) for (const { id } of wanted) responses.delete(id);
     else ended.unshift(...wanted);
-    for (const { id } of ended.splice(0, Math.max(0, ended.length - MOST_ENDED))) responses.delete(id);
+    for (const { id } of ended.splice(0, Math.max(0, ended.length - MAX_ENDED))) responses.delete(id);
     if (ended.length > 0) recordSoon(isDone ? COLLECT_MS : RETRY_MS);
   }
 

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 
 /** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
-const MOST_STRANGERS = 128;
+const MAX_STRANGERS = 128;
 
 /** Milliseconds within which a request's headers must be complete, and how often that is checked. */
 export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
@@ -21,7 +21,7 @@ export function capConnections(
   },
 ): void {
   const { most, isStranger, onDropped } = options;
-  const mostStrangers = Math.min(MOST_STRANGERS, Math.ceil(most / 2));
+  const mostStrangers = Math.min(MAX_STRANGERS, Math.ceil(most / 2));
   /** In the order of arrival. */
   const strangers = new Set<Socket>();
   server.maxConnections = most;

@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { HEADERS } from './connections.ts';
 
 /** Connections at the same time, at most: a few scrapers and probes. */
-const MOST_CONNECTIONS = 100;
+const MAX_CONNECTIONS = 100;
 
 /** What `/readyz` returns: every part by name, and whether it works. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
@@ -22,7 +22,7 @@ export function createOps({
   role(): Role;
 }) {
   const app = fastify({ logger: false, exposeHeadRoutes: true, http: HEADERS, requestTimeout: 10_000 });
-  app.server.maxConnections = MOST_CONNECTIONS;
+  app.server.maxConnections = MAX_CONNECTIONS;
   app.get('/healthz', async () => ({ ok: true }));
   app.get<{ Querystring: { part?: string } }>('/readyz', async ({ query: { part } }, reply) => {
     const all = await readiness();

@@ -10,7 +10,7 @@ import { signatureOf } from '../domain/signing.ts';
  */
 const TOLERANCE_MS = 5 * MINUTE;
 /** Most signatures of one delivery that are compared; a sender adds one per secret. */
-const MOST_SIGNATURES = 8;
+const MAX_SIGNATURES = 8;
 
 /** Why a delivery is refused although its URL is right. */
 export type SignatureFault = 'missing' | 'wrong' | 'stale';
@@ -40,7 +40,7 @@ export function createSignatureCheck(
     );
     if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp))
       return { status: 'refused', fault: 'missing' };
-    const given = signatures.split(' ').slice(0, MOST_SIGNATURES).flatMap(bytesOf);
+    const given = signatures.split(' ').slice(0, MAX_SIGNATURES).flatMap(bytesOf);
     const isRight = secrets
       .map((secret) => signatureOf(secret, { id, timestamp, body }))
       .some((expected) => given.some((one) => one.length === expected.length && timingSafeEqual(one, expected)));

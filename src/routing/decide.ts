@@ -78,7 +78,7 @@ export async function decide(
 }
 
 /** Channels that a line of the log names. */
-const MOST_CHANNELS = 20;
+const MAX_CHANNELS = 20;
 
 /** One line for what became of a delivery; `inbox` is the number by which the line of the message names it again. */
 function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'decided' }>, now: number): void {
@@ -96,7 +96,7 @@ function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'd
     verdict,
     ...(transfer.count > 1 && { count: transfer.count }),
     alerts: alerts.length,
-    channels: alerts.slice(0, MOST_CHANNELS).map(({ channelId }) => channelId),
+    channels: alerts.slice(0, MAX_CHANNELS).map(({ channelId }) => channelId),
     hidden: Object.fromEntries(Object.entries(hidden).map(([reason, of]) => [reason, of.length])),
     ms: now - row.receivedAt,
   };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
-import { MOST_LABELS } from '../../src/domain/guild.ts';
+import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import {
   A,
@@ -250,13 +250,13 @@ describe('/subscription export and import', () => {
 
   it('imports nothing when somebody else gave the last names that a server may have', async () => {
     const label = (n: number) => ({ address: `0x${n.toString(16).padStart(40, '0')}` as const, name: `name ${n}` });
-    const labels = Array.from({ length: MOST_LABELS - 1 }, (_, n) => label(n + 1));
+    const labels = Array.from({ length: MAX_LABELS - 1 }, (_, n) => label(n + 1));
     const file = { guildId: harbor.id, userId: seed.ada, added: [], changed: [], labels, at: 0 };
-    await world.store.subscriptions.importAll(file, { subscriptions: 1, labels: MOST_LABELS });
+    await world.store.subscriptions.importAll(file, { subscriptions: 1, labels: MAX_LABELS });
     const asked = await bring(`${HEAD}\nlabel,${A},,Mine\n`);
-    await world.store.labels.set(harbor.id, { ...label(MOST_LABELS), createdBy: seed.ada, at: 0 });
+    await world.store.labels.set(harbor.id, { ...label(MAX_LABELS), createdBy: seed.ada, at: 0 });
     expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
-    expect(await world.store.labels.list(harbor.id)).toHaveLength(MOST_LABELS);
+    expect(await world.store.labels.list(harbor.id)).toHaveLength(MAX_LABELS);
   });
 
   it('shows an import’s columns in their own spelling and its lines, in every language', async () => {

@@ -14,10 +14,10 @@ import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
 import { activeItem, closeList, isListed, listAttributes, listView, moveInList, showList } from './suggestions.ts';
 
 /** Discord's limit for a message's text. */
-const MESSAGE_MAX = 2_000;
+const MAX_MESSAGE = 2_000;
 /** The counter shows from here on. */
-const MESSAGE_NEAR_MAX = 1_800;
-const LINES_SHOWN_MAX = 8;
+const COUNTED_FROM = 1_800;
+const MAX_LINES_SHOWN = 8;
 
 /** Draws the composer with its list of suggestions. */
 export function composerView(): TemplateResult {
@@ -47,9 +47,9 @@ function guideView(chosen: Command): TemplateResult {
 
 function textLine(channel: string): TemplateResult {
   const { controls, active: descendant } = listAttributes();
-  const left = MESSAGE_MAX - draft.text.length;
+  const left = MAX_MESSAGE - draft.text.length;
   const counter =
-    draft.text.length < MESSAGE_NEAR_MAX
+    draft.text.length < COUNTED_FROM
       ? nothing
       : html`<span class="counter ${left < 0 ? 'over' : ''}" role="status" aria-label="${left} characters left">${left}</span>`;
   return html`<textarea id="composer" class="text" autocomplete="off" rows=${linesOf(draft.text)}
@@ -60,7 +60,7 @@ function textLine(channel: string): TemplateResult {
     @blur=${closeList}></textarea>${counter}`;
 }
 
-const linesOf = (value: string): number => Math.min(LINES_SHOWN_MAX, value.split('\n').length);
+const linesOf = (value: string): number => Math.min(MAX_LINES_SHOWN, value.split('\n').length);
 
 function commandLine(chosen: Command, guild: GuildState): TemplateResult {
   const missing = chosen.options.filter(({ name }) => !draft.fields.some(({ option }) => option.name === name));
@@ -151,8 +151,8 @@ async function sendText(): Promise<void> {
     draft.error = `There is no command ${content.split(' ')[0]} for you here.`;
     return draw();
   }
-  if (content.length > MESSAGE_MAX) {
-    draft.error = `A message has at most ${MESSAGE_MAX.toLocaleString('en-US')} characters. This one has ${content.length.toLocaleString('en-US')}.`;
+  if (content.length > MAX_MESSAGE) {
+    draft.error = `A message has at most ${MAX_MESSAGE.toLocaleString('en-US')} characters. This one has ${content.length.toLocaleString('en-US')}.`;
     return draw();
   }
   draft.text = '';

@@ -1,6 +1,6 @@
 /** The values of a command's options: typed, pasted, chosen from suggestions, or files. */
 import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
-import { draft, focusNext, SHOWN_MAX } from './draft.ts';
+import { draft, focusNext, MAX_SHOWN } from './draft.ts';
 import { guildOf } from './model.ts';
 import { type Field, offers, readFile, valuesSoFar } from './options.ts';
 import { interact } from './requests.ts';
@@ -58,7 +58,7 @@ export function suggest(field: Field, guild: GuildState): void {
   const offered = offers(option, guild);
   const fitting = field.picked ? offered : offered.filter(([label]) => label.toLowerCase().includes(wanted));
   const takesFirst = !isComplete(offered.map(([label, value]) => [label, value]));
-  showList(fitting.slice(0, SHOWN_MAX).map(itemOf), takesFirst);
+  showList(fitting.slice(0, MAX_SHOWN).map(itemOf), takesFirst);
   draw();
 }
 

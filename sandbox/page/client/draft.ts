@@ -8,7 +8,7 @@ import { keep } from './session.ts';
 import { clearList, closeList, showList } from './suggestions.ts';
 
 /** How many suggestions are shown at most, as in Discord. */
-export const SHOWN_MAX = 25;
+export const MAX_SHOWN = 25;
 
 /** The message or command that the person is writing. */
 export const draft = {
@@ -48,7 +48,7 @@ export function onText(value: string, isTyped = true): void {
       return;
     }
     const items = commandsLike(commands, value.slice(1))
-      .slice(0, SHOWN_MAX)
+      .slice(0, MAX_SHOWN)
       .map((one) => ({ label: `/${one.label}`, detail: one.description, pick: () => choose(one, '') }));
     if (isTyped) showList(items, true);
   }

@@ -14,7 +14,7 @@ import type { BellSelect, Owner } from './select.ts';
 import { markdown } from './text.ts';
 
 /** Discord's limit for an input without one of its own. */
-const INPUT_MAX = 4_000;
+const MAX_INPUT = 4_000;
 
 /** Draws the open form, if there is one. */
 export function formView(): TemplateResult | typeof nothing {
@@ -86,7 +86,7 @@ function fieldView(
 
 function inputView(field: APITextInputComponent, id: string): TemplateResult {
   const { custom_id: name, placeholder = '', value = '', required = true } = field;
-  const { min_length: least = 0, max_length: most = INPUT_MAX } = field;
+  const { min_length: least = 0, max_length: most = MAX_INPUT } = field;
   if (field.style === TextInputStyle.Paragraph)
     return html`<textarea id=${id} name=${name} rows="4" maxlength=${most} minlength=${least}
       placeholder=${placeholder} ?required=${required} .defaultValue=${value}></textarea>`;

@@ -1,7 +1,7 @@
 import {
   type Batch,
   type ClaimOptions,
-  MOST_SHOWN,
+  MAX_SHOWN,
   type NextMessage,
   type OldestFrozen,
   type Original,
@@ -88,7 +88,7 @@ async function shownBy(sql: Statements, batchId: number): Promise<ShownDeliverie
     `SELECT a.inbox_id AS "inboxId", t.tx_hash AS "txHash" FROM alerts a JOIN transfers t ON t.id = a.transfer_id
      WHERE a.batch_id = $1 ORDER BY a.id LIMIT $2`,
     batchId,
-    MOST_SHOWN,
+    MAX_SHOWN,
   );
   const oldest = await sql.get<{ at: number | null }>(
     `SELECT min(t.seen_at) AS at FROM alerts a JOIN transfers t ON t.id = a.transfer_id

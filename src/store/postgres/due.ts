@@ -1,5 +1,5 @@
 import type { Alert } from '../../domain/alert.ts';
-import { type ClaimOptions, type DueAlerts, MOST_OF_ONE } from '../../domain/batch.ts';
+import { type ClaimOptions, type DueAlerts, MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
@@ -97,7 +97,7 @@ async function companions(
   const ids = await sql.all<{ id: number }>(
     `SELECT id FROM unnest($4::text[]) AS h (hash) CROSS JOIN LATERAL (
        SELECT a.id FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${DUE} AND t.tx_hash = h.hash
-       ORDER BY a.id LIMIT ${MOST_OF_ONE}) AS same WHERE id <> ALL($5::bigint[])`,
+       ORDER BY a.id LIMIT ${MAX_OF_ONE_TRANSACTION}) AS same WHERE id <> ALL($5::bigint[])`,
     channelId,
     hold,
     now,

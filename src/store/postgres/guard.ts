@@ -2,8 +2,8 @@ import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
   endsOf,
-  MOST_ALIKE,
-  MOST_NAMED_ALIKE,
+  MAX_ALIKE,
+  MAX_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
 import { type GuildParty, knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
@@ -28,7 +28,7 @@ export async function readKnowledge(
     ),
     genuine: await sql.all<TokenKnowledge['genuine'][number]>(
       `SELECT s.skeleton, c.token FROM unnest($1::text[]) AS s (skeleton)
-         CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT ${MOST_ALIKE}) AS c`,
+         CROSS JOIN LATERAL (SELECT token FROM catalog WHERE skeleton = s.skeleton AND cataloged LIMIT ${MAX_ALIKE}) AS c`,
       skeletons,
     ),
     nativeSymbol: native?.value ?? null,
@@ -38,7 +38,7 @@ export async function readKnowledge(
          CROSS JOIN LATERAL (
            SELECT guild_id AS "guildId", address, counterparty, seen_at AS "seenAt" FROM counterparties
            WHERE guild_id = p."guildId" AND counterparties.address = p.address AND counterparties.ends = p.ends
-             AND seen_at > $2 LIMIT ${MOST_ALIKE}) AS c`,
+             AND seen_at > $2 LIMIT ${MAX_ALIKE}) AS c`,
       asJson(parties),
       now - COUNTERPARTY_MS,
     ),
@@ -52,8 +52,8 @@ async function namedLike(sql: Statements, parties: readonly GuildParty[]): Promi
     `SELECT p."guildId", n.* FROM json_to_recordset($1::json)
          AS p ("guildId" text, "from" text COLLATE "C", "to" text COLLATE "C", last text)
        CROSS JOIN LATERAL (
-         (SELECT address, name AS label FROM labels WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})
-         UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT ${MOST_NAMED_ALIKE})) AS n`,
+         (SELECT address, name AS label FROM labels WHERE ${within} LIMIT ${MAX_NAMED_ALIKE})
+         UNION ALL (SELECT DISTINCT address, NULL FROM subscriptions WHERE ${within} LIMIT ${MAX_NAMED_ALIKE})) AS n`,
     asJson(parties.map((party) => ({ guildId: party.guildId, ...rangeOf(party) }))),
   );
   return namedOnce(found);

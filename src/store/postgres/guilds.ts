@@ -99,7 +99,7 @@ export function confirmationsTable(db: Connection) {
 }
 
 /** Most audit entries that are deleted at once. */
-const MOST_FORGOTTEN = 500;
+const MAX_FORGOTTEN = 500;
 
 /** Who changed what. */
 export function auditTable(db: Connection) {
@@ -135,7 +135,7 @@ export function auditTable(db: Connection) {
       db.write((sql) =>
         sql.run(
           `DELETE FROM audit WHERE id IN (
-             SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MOST_FORGOTTEN}) AS oldest WHERE at < $1)`,
+             SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_FORGOTTEN}) AS oldest WHERE at < $1)`,
           before,
         ),
       ),

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
-import { type KnownToken, MOST_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
+import { type KnownToken, MAX_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
@@ -96,7 +96,7 @@ export function tokensTable(db: Connection) {
         );
         const listed = await sql.all<{ token: AddressText; symbol: string | null }>(
           `SELECT token, symbol FROM catalog WHERE cataloged AND symbol IS NOT NULL
-           ORDER BY checked_at DESC, token LIMIT ${MOST_LISTED}`,
+           ORDER BY checked_at DESC, token LIMIT ${MAX_LISTED}`,
         );
         return knownTokens(seen, listed);
       }),

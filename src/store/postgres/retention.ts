@@ -5,9 +5,9 @@ import { IDS_OF_A_DAY, nextDay, PARTITIONED } from './days.ts';
 import { pruneKnowledge } from './guard.ts';
 
 /** Most rows in one step. */
-const MOST = 1_000;
+const MAX_ROWS = 1_000;
 /** The same where a whole day goes. */
-const MOST_OF_A_DAY = 10_000;
+const MAX_ROWS_OF_A_DAY = 10_000;
 
 interface Aged {
   id: number;
@@ -37,7 +37,7 @@ export function retentionTable(db: Connection) {
           rows.map(({ id }) => id),
         );
         const last = rows.at(-1);
-        return rows.length === MOST && last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
+        return rows.length === MAX_ROWS && last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
       }),
   };
 }
@@ -49,7 +49,7 @@ async function forgetSome(sql: Statements, before: number, from: RetentionCursor
     case 'batches': {
       const rows = await sql.all<Aged>(
         `SELECT id, frozen_at AS time FROM batches
-         WHERE (frozen_at, id) > ($1, $2) AND frozen_at < $3 ORDER BY frozen_at, id LIMIT ${MOST}`,
+         WHERE (frozen_at, id) > ($1, $2) AND frozen_at < $3 ORDER BY frozen_at, id LIMIT ${MAX_ROWS}`,
         from.frozenAt,
         from.id,
         before,
@@ -60,10 +60,10 @@ async function forgetSome(sql: Statements, before: number, from: RetentionCursor
         rows.map(({ id }) => id),
       );
       const last = rows.at(-1);
-      return rows.length === MOST && last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
+      return rows.length === MAX_ROWS && last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
     }
     case 'knowledge':
-      return (await pruneKnowledge(sql, before, MOST)) > 0 ? from : null;
+      return (await pruneKnowledge(sql, before, MAX_ROWS)) > 0 ? from : null;
   }
 }
 
@@ -85,7 +85,7 @@ async function forgetTransfers(sql: Statements, before: number, from: TransferCu
       rows.map(({ id }) => id),
     );
     const last = rows.at(-1);
-    if (rows.length === MOST && last) return { ...from, seenAt: last.time, id: last.id };
+    if (rows.length === MAX_ROWS && last) return { ...from, seenAt: last.time, id: last.id };
     const scope = await nextScope(sql, from.scope, IDS_OF_A_DAY);
     if (scope !== null) return { ...RETENTION_START, scope };
   }
@@ -98,20 +98,20 @@ async function forgetSomeOfDay(sql: Statements, day: number, from: number): Prom
   const [first, end] = [day * IDS_OF_A_DAY, (day + 1) * IDS_OF_A_DAY];
   const alerts = await sql.run(
     `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts a WHERE transfer_id >= $1 AND transfer_id < $2
-       AND ${DONE_WITH} LIMIT ${MOST_OF_A_DAY})`,
+       AND ${DONE_WITH} LIMIT ${MAX_ROWS_OF_A_DAY})`,
     first,
     end,
   );
-  if (alerts === MOST_OF_A_DAY) return from;
+  if (alerts === MAX_ROWS_OF_A_DAY) return from;
   const keys = await sql.get<{ last: number | null; n: number }>(
-    `WITH aged AS (SELECT id, key FROM transfers WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${MOST_OF_A_DAY}),
+    `WITH aged AS (SELECT id, key FROM transfers WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${MAX_ROWS_OF_A_DAY}),
        gone AS (DELETE FROM transfer_keys k USING aged WHERE k.key = aged.key AND k.transfer_id = aged.id
          AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = aged.id))
      SELECT max(id) AS last, count(*) AS n FROM aged`,
     from,
     end,
   );
-  if (keys!.last !== null && keys!.n === MOST_OF_A_DAY) return keys!.last;
+  if (keys!.last !== null && keys!.n === MAX_ROWS_OF_A_DAY) return keys!.last;
   await emptyDay(sql, day);
   return null;
 }
@@ -171,7 +171,7 @@ const agedTransfers = (
   sql.all<Aged>(
     `SELECT id, seen_at AS time FROM transfers
      WHERE scope = $1 AND (seen_at, id) > ($2, $3) AND seen_at < $4 AND id < $5
-     ORDER BY seen_at, id LIMIT ${MOST}`,
+     ORDER BY seen_at, id LIMIT ${MAX_ROWS}`,
     scope,
     seenAt,
     id,

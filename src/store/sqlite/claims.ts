@@ -4,7 +4,7 @@ import {
   type Batch,
   type ClaimOptions,
   type Joinable,
-  MOST_SHOWN,
+  MAX_SHOWN,
   type NextMessage,
   type OldestFrozen,
   type Original,
@@ -113,7 +113,7 @@ function frozenBatches(db: Database) {
   }
 
   function shown(batchId: number): ShownDeliveries {
-    const rows = shownBy.all(batchId, MOST_SHOWN);
+    const rows = shownBy.all(batchId, MAX_SHOWN);
     return {
       inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
       txHashes: [...new Set(rows.map(({ txHash }) => txHash))],

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
-import { type DueAlerts, MOST_OF_ONE } from '../../domain/batch.ts';
+import { type DueAlerts, MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
@@ -61,7 +61,7 @@ export function dueAlerts(db: Database) {
     const known = new Set(oldest.map(({ id }) => id));
     const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
     const others = [...hashes].flatMap((hash) =>
-      ofTransaction.all(hash, hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
+      ofTransaction.all(hash, hash, channelId, hold, now, MAX_OF_ONE_TRANSACTION).filter(({ id }) => !known.has(id)),
     );
     return byTransaction([...oldest, ...others.map(claimed)]);
   }

@@ -4,8 +4,8 @@ import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
   endsOf,
-  MOST_ALIKE,
-  MOST_NAMED_ALIKE,
+  MAX_ALIKE,
+  MAX_NAMED_ALIKE,
   skeleton,
 } from '../../domain/guard.ts';
 import { knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
@@ -28,20 +28,20 @@ function knowledgeReader(db: Database) {
     'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
   );
   const genuine = db.prepare<[string], { token: AddressText }>(
-    `SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT ${MOST_ALIKE}`,
+    `SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT ${MAX_ALIKE}`,
   );
   const native = db.prepare<[], { value: string }>(`SELECT value FROM meta WHERE key = '${META_KEYS.nativeSymbol}'`);
   /** Addresses of a guild that begin and end with the same digits. A range uses the index, then the end is compared. */
   const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
   const labeled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
-    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT ${MOST_NAMED_ALIKE}`,
+    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT ${MAX_NAMED_ALIKE}`,
   );
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: null }>(
-    `SELECT DISTINCT address, NULL AS label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_NAMED_ALIKE}`,
+    `SELECT DISTINCT address, NULL AS label FROM subscriptions WHERE guild_id ${within} LIMIT ${MAX_NAMED_ALIKE}`,
   );
   const dealt = db.prepare<[string, string, string, number], TokenKnowledge['counterparties'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
-     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT ${MOST_ALIKE}`,
+     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT ${MAX_ALIKE}`,
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
   // The first two samples beyond the block.

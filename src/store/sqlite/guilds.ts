@@ -76,7 +76,7 @@ export function confirmationsTable(db: Database) {
 }
 
 /** Most audit entries that are deleted at once. */
-const MOST_FORGOTTEN = 500;
+const MAX_FORGOTTEN = 500;
 
 /** Who changed what. */
 export function auditTable(db: Database) {
@@ -91,7 +91,7 @@ export function auditTable(db: Database) {
   // By id, which has an index: entries are written in the order of their time.
   const forget = db.prepare<[number]>(
     `DELETE FROM audit WHERE id IN (
-       SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MOST_FORGOTTEN}) WHERE at < ?)`,
+       SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_FORGOTTEN}) WHERE at < ?)`,
   );
   return {
     page: (guildId: string, from: number, limit: number): { total: number; entries: AuditEntry[] } => ({

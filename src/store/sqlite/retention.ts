@@ -7,7 +7,7 @@ import { guardTables } from './guard.ts';
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
 /** Most rows in one step. */
-const MOST = 200;
+const MAX_ROWS = 200;
 /** The same where a step does not look at the time. */
 const FEW = 20;
 
@@ -16,7 +16,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
   const guard = guardTables(db);
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
     `SELECT id, seen_at AS time FROM transfers
-     WHERE scope = @scope AND (seen_at, id) > (@seenAt, @id) AND seen_at < @before ORDER BY seen_at, id LIMIT ${MOST}`,
+     WHERE scope = @scope AND (seen_at, id) > (@seenAt, @id) AND seen_at < @before ORDER BY seen_at, id LIMIT ${MAX_ROWS}`,
   );
   const nextScope = db.prepare<[number], number | null>('SELECT min(scope) FROM transfers WHERE scope > ?').pluck();
   // What a dead letter refers to stays: it can still be replayed.
@@ -29,7 +29,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
   );
   const batches = db.prepare<{ frozenAt: number; id: number; before: number }, Aged>(
     `SELECT id, frozen_at AS time FROM batches
-     WHERE (frozen_at, id) > (@frozenAt, @id) AND frozen_at < @before ORDER BY frozen_at, id LIMIT ${MOST}`,
+     WHERE (frozen_at, id) > (@frozenAt, @id) AND frozen_at < @before ORDER BY frozen_at, id LIMIT ${MAX_ROWS}`,
   );
   const dropBatch = db.prepare<{ id: number }>(
     `DELETE FROM batches WHERE id = @id AND state <> 'frozen'
@@ -43,7 +43,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
       drop(row.id);
       if (elapsed() >= end) return row;
     }
-    return rows.length < MOST ? null : rows.at(-1)!;
+    return rows.length < MAX_ROWS ? null : rows.at(-1)!;
   }
 
   const dropUnmatched = db.prepare<{ id: number }>(
