@@ -33,17 +33,14 @@ export function createCharts(): (bars: Bars) => Promise<Buffer> {
 }
 
 async function draw(bars: Bars): Promise<Buffer> {
+  await using stack = new AsyncDisposableStack();
   const worker = new Worker(new URL('./chart-thread.ts', import.meta.url), { workerData: bars });
+  stack.defer(async () => void (await worker.terminate()));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   // The real time, because the work is real.
-  const cancel = systemClock.after(TIMEOUT_MS, () => reject(new Error('Drawing the chart timed out.')));
+  stack.defer(systemClock.after(TIMEOUT_MS, () => reject(new Error('Drawing the chart timed out.'))));
   worker.on('message', (png: Uint8Array) => resolve(Buffer.from(png)));
   worker.on('error', (error) => reject(error as Error));
   worker.on('exit', () => reject(new Error('The chart was not drawn.')));
-  try {
-    return await promise;
-  } finally {
-    cancel();
-    await worker.terminate();
-  }
+  return await promise;
 }

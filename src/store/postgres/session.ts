@@ -44,13 +44,11 @@ export async function openSession(
     // A connection that is cut off may never end.
     close: async () => void (await inTime(client.end(), PATIENCE_MS, clock)),
   };
-  try {
-    await session.query(`SET idle_session_timeout = ${SILENT_MS}; LISTEN ${CHANNEL}`);
-    return session;
-  } catch (error) {
-    void session.close();
-    throw error;
-  }
+  using stack = new DisposableStack();
+  stack.defer(() => void session.close());
+  await session.query(`SET idle_session_timeout = ${SILENT_MS}; LISTEN ${CHANNEL}`);
+  stack.move();
+  return session;
 }
 
 /** The statement that notifies every process of a database, this one included. */

@@ -90,17 +90,13 @@ function assertDatabase(file: string): void {
   if (!statSync(file).isFile()) throw new Error('it is not a file');
   accessSync(file, constants.R_OK | constants.W_OK);
   const bytes = Buffer.alloc(HEADER.length);
-  const descriptor = openSync(file, 'r');
-  try {
-    const read = readSync(descriptor, bytes);
-    if (read > 0 && bytes.toString('latin1') !== HEADER)
-      throw new Error(
-        'it is not a database, or its beginning is damaged; ' +
-          `backups are in ${whereBackups(file)} (npm run restore -- <backup>)`,
-      );
-  } finally {
-    closeSync(descriptor);
-  }
+  using stack = new DisposableStack();
+  const read = readSync(stack.adopt(openSync(file, 'r'), closeSync), bytes);
+  if (read > 0 && bytes.toString('latin1') !== HEADER)
+    throw new Error(
+      'it is not a database, or its beginning is damaged; ' +
+        `backups are in ${whereBackups(file)} (npm run restore -- <backup>)`,
+    );
 }
 
 /** Removes everyone's access to files that an older version left open. Access granted to a group by hand stays. */
