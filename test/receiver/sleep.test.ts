@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import { createAcks } from '../../src/receiver/acks.ts';
-import { createAdmission } from '../../src/receiver/admission.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
 import { watchSleep } from '../../src/receiver/sleep.ts';
 
 it('knows for a second that the process slept, even before any timer runs', () => {
@@ -23,20 +20,4 @@ it('does not count a pause as sleep that is too short for a sender to give up', 
   const { hasSlept } = watchSleep(clock.now, clock.after);
   clock.leap(1_500);
   expect(hasSlept()).toBe(false);
-});
-
-it('refuses requests right after a sleep, because their senders may have delivered to another process', () => {
-  let slept = false;
-  const admission = createAdmission(() => 0);
-  const quotas = { admit: () => null, stored: () => undefined, diskFull: () => undefined };
-  const unused = {
-    store: { inbox: {} as never },
-    acks: createAcks(),
-    onStored: () => undefined,
-    onFault: () => undefined,
-  };
-  const intake = createIntake({ ...unused, admission, quotas, now: () => 0, hasSlept: () => slept });
-  expect(intake.admit(0)).toMatchObject({ scope: 0 });
-  slept = true;
-  expect(intake.admit(0)).toBe('late');
 });
