@@ -20,6 +20,7 @@ import {
   url,
   withDefault,
 } from './config/values.ts';
+import { MIB } from './domain/bytes.ts';
 import { editDistance } from './domain/edit-distance.ts';
 import type { QuotaLimits } from './domain/quota.ts';
 import { ConfigError, UserError } from './errors.ts';
@@ -126,16 +127,13 @@ export function readConfig(environment: Environment): Config {
   );
 }
 
-/** Bytes. */
-export const MEGABYTE = 1024 * 1024;
-
 /** The limits of the receiver URL of each server's own project. */
 export const quotaLimits = (config: Config): QuotaLimits => ({
   rate: config.QUOTA_RATE,
   burst: config.QUOTA_BURST,
   waiting: config.QUOTA_WAITING,
-  waitingBytes: config.QUOTA_WAITING_MB * MEGABYTE,
-  dayBytes: config.QUOTA_DAILY_MB * MEGABYTE,
+  waitingBytes: config.QUOTA_WAITING_MB * MIB,
+  dayBytes: config.QUOTA_DAILY_MB * MIB,
   operatorRate: config.OPERATOR_RATE ?? null,
 });
 

@@ -1,9 +1,8 @@
+import { MIB } from '../../src/domain/bytes.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { ago } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
-
-const MEGABYTE = 1024 * 1024;
 
 /**
  * The latest delivery with a refused source that concerns a guild: of all if it manages the operator's project,
@@ -21,7 +20,7 @@ export function refusedFor(
 export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string | null {
   const { refused, limits } = receiverQuota(scope);
   if (!refused) return null;
-  const most = Math.round(limits.dayBytes / MEGABYTE);
+  const most = Math.round(limits.dayBytes / MIB);
   const words = { refused: refused.count, ago: ago(refused.at), rate: limits.rate, most };
   return t(`setup.check.quota-${refused.reason}`, words);
 }
@@ -29,6 +28,6 @@ export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'rece
 /** How much of its quota a server's own receiver URL has used. */
 export function usageLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string {
   const { storedToday, waiting, limits } = receiverQuota(scope);
-  const stored = Math.round((storedToday / MEGABYTE) * 10) / 10;
-  return t('setup.check.quotaUsage', { stored, waiting, most: Math.round(limits.dayBytes / MEGABYTE) });
+  const stored = Math.round((storedToday / MIB) * 10) / 10;
+  return t('setup.check.quotaUsage', { stored, waiting, most: Math.round(limits.dayBytes / MIB) });
 }

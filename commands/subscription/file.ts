@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { AddressText } from '../../src/domain/address.ts';
+import { KIB } from '../../src/domain/bytes.ts';
 import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
@@ -27,7 +28,7 @@ export const COLUMNS = [
 const ROWS_A_TURN = 10;
 
 /** Most bytes of an imported file. */
-export const IMPORT_BYTES = 256 * 1024;
+export const IMPORT_BYTES = 256 * KIB;
 
 /** The number of files that surely fit into a message, even if the rows do not fill each of them. */
 const MAX_FILES = 8;

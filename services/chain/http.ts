@@ -1,11 +1,12 @@
 import { Agent, request } from 'undici';
+import { MIB } from '../../src/domain/bytes.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { authorizationOf } from '../credentials.ts';
 import { timeoutOf } from './methods.ts';
 import { NodeUnreachable } from './node.ts';
 
 /** The longest response that is read, in bytes: the traces of a full block are tens of megabytes. */
-const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * MIB;
 const CONNECTIONS = 32;
 /** The error of a call after closing. */
 export const CLOSED = 'The connection to the node is closed';

@@ -1,5 +1,6 @@
 import type { AppOverrides } from '../app.ts';
-import { MEGABYTE, quotaLimits } from '../config.ts';
+import { quotaLimits } from '../config.ts';
+import { MIB } from '../domain/bytes.ts';
 import { steadyTime } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import { mostConnections, readLimits } from '../limits.ts';
@@ -49,7 +50,7 @@ export async function startReceiving(
   // With one process there is no other that a sender could have delivered to.
   const sleep = shared && watchSleep(steadyNow, clock.after);
   stack.defer(() => sleep?.close());
-  const reserveBytes = config.DISK_RESERVE_MB * MEGABYTE;
+  const reserveBytes = config.DISK_RESERVE_MB * MIB;
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });
   quotas.load(await store.inbox.usage());
   const quarantine = createQuarantineLimit(store, quotas, log);

@@ -1,6 +1,7 @@
 import type { REST } from 'discord.js';
 import { type Config, databaseFile, isPostgres } from '../config.ts';
 import { invitation } from '../discord/invitation.ts';
+import { MIB } from '../domain/bytes.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { UNREACHABLE } from '../domain/reachability.ts';
 import { parseAddress } from '../domain/typed-address.ts';
@@ -34,8 +35,7 @@ export interface Check extends Finding {
 
 const MARKS: Record<Verdict, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
 /** With less free space, the database's disk may soon be full. */
-const SCARCE_BYTES = 500 * 1024 * 1024;
-const MEBIBYTE = 1024 * 1024;
+const SCARCE_BYTES = 500 * MIB;
 /** Any address: the check passes whether or not the explorer knows it. */
 const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
 
@@ -109,14 +109,14 @@ async function checkFile(file: string): Promise<Finding> {
       return fault(`${file} cannot be read: ${examined.reason}`, 'Run this as the user that runs the bot.');
     case 'sound': {
       const { schema, newest, inUse } = examined;
-      const size = `${(examined.bytes / MEBIBYTE).toFixed(1)} MiB`;
+      const size = `${(examined.bytes / MIB).toFixed(1)} MiB`;
       const use = inUse ? 'a bot runs on it' : 'no bot runs on it';
       const found = `${file}, ${size}, schema ${schema}, no damage found, ${use}`;
       if (schema > newest)
         return fault(found, `This version knows schemas up to ${newest}: use the newer version that wrote the file.`);
       const free = await freeBytes(file);
       if (free < SCARCE_BYTES)
-        return warning(found, `Only ${(free / MEBIBYTE).toFixed(0)} MiB are free on its disk: make room.`);
+        return warning(found, `Only ${(free / MIB).toFixed(0)} MiB are free on its disk: make room.`);
       return fine(found);
     }
   }

@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
+import { MIB } from '../domain/bytes.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
 import type { Quotas } from './quotas.ts';
 
 /** With this many bytes in quarantine, deliveries are refused: unreadable bodies must not fill the disk. */
-const LIMIT = { rows: 10_000, bytes: 50 * 1024 * 1024 };
+const LIMIT = { rows: 10_000, bytes: 50 * MIB };
 /** The same for each guild with a project of its own. */
-const OWN_LIMIT = { rows: 1_000, bytes: 5 * 1024 * 1024 };
+const OWN_LIMIT = { rows: 1_000, bytes: 5 * MIB };
 
 /** Measures which scopes have a full quarantine, and refuses their deliveries as of the last measurement. */
 export function createQuarantineLimit(

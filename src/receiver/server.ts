@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { MIB } from '../domain/bytes.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { RefusedSource } from '../domain/refused-source.ts';
 import type { Ticket } from './admission.ts';
@@ -12,7 +13,7 @@ import type { Refusal, RefusalReason } from './refusals.ts';
 import type { CheckSignature, SignatureFault } from './signature.ts';
 import type { ScopeOf } from './token-index.ts';
 
-const BODY_LIMIT = 1024 * 1024;
+const BODY_LIMIT = MIB;
 /** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
 

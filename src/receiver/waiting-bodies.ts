@@ -1,9 +1,10 @@
+import { MIB } from '../domain/bytes.ts';
 import type { Ticket } from './admission.ts';
 import type { Refusal } from './refusals.ts';
 
 /** Most bytes of bodies that wait for the disk in memory: of all, and of the URL of one server's own project. */
-const MAX_BYTES = 64 * 1024 * 1024;
-const OWN_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 64 * MIB;
+const OWN_BYTES = 16 * MIB;
 
 /** A body that waits for its commit. */
 export interface WaitingBody {

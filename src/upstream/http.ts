@@ -1,4 +1,5 @@
 import secureJson from 'secure-json-parse';
+import { MIB } from '../domain/bytes.ts';
 import { numbersAsWritten } from '../domain/event.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
@@ -23,7 +24,7 @@ export interface Call {
 }
 
 /** Larger than any response of these services; the rest of a larger one is not read. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * MIB;
 
 /** Sends a request and reads the response as JSON; never throws, never follows a redirect. */
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<HttpResult> {

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { MIB } from '../../domain/bytes.ts';
 
 /** When the log (`-wal`) is written back to the database file, and how large the log may stay. */
 
@@ -7,7 +8,7 @@ const USUAL_PAGES = 1_000;
 /** The same while old data is deleted: that changes pages all over the file, and a short checkpoint blocks nobody. */
 const FORGETTING_PAGES = 200;
 /** The log usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
-const LOG_BYTES = 8 * 1024 * 1024;
+const LOG_BYTES = 8 * MIB;
 
 /** Litestream creates this table in a database that it copies. */
 const LITESTREAM_TABLE = '_litestream_seq';

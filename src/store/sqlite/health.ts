@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
+import { MIB } from '../../domain/bytes.ts';
 import { realFile, whereBackups } from './folder.ts';
 
 /** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
-export const CHECKED_AT_START_BYTES = 64 * 1024 * 1024;
+export const CHECKED_AT_START_BYTES = 64 * MIB;
 /** The tables that a delivery needs: in a larger database, only these are checked at the start. */
 export const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
 
