@@ -25,7 +25,7 @@ const PER_PAGE = 12;
 /** How many recent decisions are searched for addresses to suggest. */
 const LATEST_DECISIONS = 300;
 
-/** `/label`: the guild's name book, with its own names for addresses in alerts and replies. */
+/** `/label`: the guild's address book, with its own names for addresses in alerts and replies. */
 export const label = {
   data: define('label', 'Names for addresses, shown in this server’s alerts')
     .addSubcommand((command) =>

@@ -17,7 +17,7 @@ export async function namesByAddress(
   return new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
 }
 
-/** A name of the server's name book for titles and bold lines, as alerts show it. */
+/** A name of the server's address book for titles and bold lines, as alerts show it. */
 export const titleName = (name: string | null | undefined, fallback = ''): string => asName(name, fallback, MAX_NAME);
 
 /** The same in bold, for the middle of a sentence; the fallback stays as it is. */
@@ -26,7 +26,7 @@ export function boldName(name: string | null | undefined, fallback = ''): string
   return shown === '' ? fallback : `**${shown}**`;
 }
 
-/** A name as the server's name book takes it; throws a {@link UserError}. */
+/** A name as the server's address book takes it; throws a {@link UserError}. */
 export function readName(text: string, t: Translate): string {
   if (looksLikeLink(text)) throw new UserError(t('label.link'));
   const name = plainText(text, MAX_NAME);

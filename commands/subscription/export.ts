@@ -7,7 +7,7 @@ import { writeFiles } from './file.ts';
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels' | 'guildQueue' | 'now'>;
 
-/** `/subscription export`: every subscription that the person sees and the name book, as one or more files. */
+/** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
 export async function exportFile(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);

@@ -14,7 +14,7 @@ export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
 /** The defaults of missing columns. */
 export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
-/** The columns of a file; a row of the name book has only the first four. */
+/** The columns of a file; a row of the address book has only the first four. */
 export const COLUMNS = [
   'type',
   'address',
@@ -34,7 +34,7 @@ export const IMPORT_BYTES = 256 * KIB;
 const MAX_FILES = 8;
 
 /**
- * CSV files of subscriptions and of the name book: usually one. Each can be imported, unless that would be too many
+ * CSV files of subscriptions and of the address book: usually one. Each can be imported, unless that would be too many
  * files for a message; then they are as large as Discord allows.
  */
 export async function writeFiles(

@@ -44,7 +44,7 @@ export function labelRefusal(
   return holders.size > Math.max(limit, book.length) ? { status: 'labels-full' } : null;
 }
 
-/** The name that an address has in a guild's name book; null: none. */
+/** The name that an address has in a guild's address book; null: none. */
 export const nameIn = (book: readonly Pick<Label, 'address' | 'name'>[], address: AddressText): string | null =>
   book.find((label) => label.address === address)?.name ?? null;
 

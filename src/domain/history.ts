@@ -16,7 +16,7 @@ export interface Story {
   seenAt: number;
   /** It came from the guild's own project. */
   own: boolean;
-  /** One for each watcher that it was sent for. A field is null if an earlier version did not record it. */
+  /** One for each watched address that it was sent for. A field is null if an earlier version did not record it. */
   deliveries: {
     received: number;
     seenAt: number;

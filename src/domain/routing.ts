@@ -16,11 +16,11 @@ export interface Decision {
   address: AddressText;
   /** `matched`, or the reason that hid it. */
   outcome: 'matched' | HiddenReason;
-  /** When the transfer came. */
+  /** When the transfer arrived. */
   at: number;
 }
 
-/** What is stored of a delivery: the watcher that its body names, and when it last came. */
+/** What is stored of a delivery: the watched address that its body names, and when it last arrived. */
 export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'projectId' | 'addressType' | 'direction'> {
   lastAt: number;
 }

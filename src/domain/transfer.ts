@@ -113,7 +113,7 @@ export function transferKey(scope: number, t: Transfer): string {
   return digest([scope, mergedKind(t.kind), t.txHash, t.token, t.from, t.to, amount]);
 }
 
-/** The delivery's key: the transfer's key plus the block and the watcher that it was sent for. */
+/** The delivery's key: the transfer's key plus the block and the watched address that it was sent for. */
 export function deliveryKey(key: string, event: TransferEvent): string {
   const { transfer } = event;
   return digest([key, transfer.blockHash, event.projectId, event.addressType, event.direction, transfer.internal]);

@@ -217,7 +217,7 @@ export interface Subscriptions {
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
-/** Each guild's name book: an address has one name, and a name one address. */
+/** Each guild's address book: an address has one name, and a name one address. */
 export interface Labels {
   /** Sorted by name. */
   list(guildId: string): Promise<Label[]>;

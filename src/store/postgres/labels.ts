@@ -40,7 +40,7 @@ export async function removeLabels(
   return gone.map(({ name }) => name);
 }
 
-/** Each guild's name book; every method stays within one guild. */
+/** Each guild's address book; every method stays within one guild. */
 export function labelsTable(db: Connection) {
   return {
     list: (guildId: string) => bookOf(db.reads, guildId),

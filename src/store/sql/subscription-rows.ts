@@ -73,7 +73,7 @@ export const toSubscription = (row: SubscriptionRow): Subscription => ({
 /** A subscription to add. An import may add one that is paused or muted. */
 export type AddedSubscription = NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>>;
 
-/** What is stored unless something else was chosen; the label is in the guild's name book. */
+/** What is stored unless something else was chosen; the label is in the guild's address book. */
 const { label: _, ...STORED_DEFAULTS } = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
 /** The columns of a subscription that is added, by their names in {@link Subscription}. */

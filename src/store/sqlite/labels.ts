@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import { type Label, type LabelRefusal, labelRefusal, nameIn } from '../../domain/guild.ts';
 
-/** Statements about each guild's name book, each part of the caller's transaction. */
+/** Statements about each guild's address book, each part of the caller's transaction. */
 export type NameBook = ReturnType<typeof nameBook>;
 
-/** Reads and changes each guild's name book, as part of the caller's transaction. */
+/** Reads and changes each guild's address book, as part of the caller's transaction. */
 export function nameBook(db: Database) {
   const ofGuild = db.prepare<[string], Label>(
     'SELECT address, name, created_by AS createdBy, at FROM labels WHERE guild_id = ? ORDER BY name COLLATE NOCASE, address',
@@ -28,7 +28,7 @@ export function nameBook(db: Database) {
   };
 }
 
-/** Each guild's name book; every method stays within one guild. */
+/** Each guild's address book; every method stays within one guild. */
 export function labelsTable(db: Database) {
   const { list, put, remove } = nameBook(db);
   const set = db.transaction(

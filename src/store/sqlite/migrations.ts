@@ -12,7 +12,7 @@ import { SIGNED_DELIVERIES } from './migrations/11-signed-deliveries.ts';
 import { WEBHOOK_FOR_NEW_ADDRESSES } from './migrations/12-webhook-for-new-addresses.ts';
 import { SCOPES_IN_TURN } from './migrations/13-scopes-in-turn.ts';
 import { INBOX_IDS } from './migrations/14-inbox-ids.ts';
-import { NAME_BOOK } from './migrations/15-name-book.ts';
+import { ADDRESS_BOOK } from './migrations/15-address-book.ts';
 import { PLAIN_NAMES } from './migrations/16-plain-names.ts';
 import { NOTHING_INFERRED } from './migrations/17-nothing-inferred.ts';
 
@@ -35,7 +35,7 @@ export const MIGRATIONS: string[] = [
   WEBHOOK_FOR_NEW_ADDRESSES,
   SCOPES_IN_TURN,
   INBOX_IDS,
-  NAME_BOOK,
+  ADDRESS_BOOK,
   PLAIN_NAMES,
   NOTHING_INFERRED,
 ];

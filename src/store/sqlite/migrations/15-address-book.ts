@@ -1,7 +1,7 @@
-export const NAME_BOOK = `
--- One name book for each server: an address has one name, and a name one address. The labels of subscriptions move there.
--- Where an address had several names, it keeps the one in the book, else the oldest. Where addresses had the same name,
--- the one in the book keeps it, else the oldest; the others get the end of the address behind it, or the whole address.
+export const ADDRESS_BOOK = `
+-- One address book for each server: an address has one name, and a name one address. Subscriptions' labels move there.
+-- Where an address had several names, it keeps the one in the book, otherwise the oldest. Where addresses had the same
+-- name, the one in the book keeps it, otherwise the oldest; the others get the end of the address appended, or all of it.
 CREATE TABLE book (
   guild_id TEXT NOT NULL, address TEXT NOT NULL, name TEXT NOT NULL, created_by TEXT NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (guild_id, address), UNIQUE (guild_id, name COLLATE NOCASE)
