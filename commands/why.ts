@@ -1,6 +1,6 @@
 import type { ButtonUse, Command, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
-import type { Story } from '../src/domain/history.ts';
+import type { TransferHistory } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { MAX_MENU_OPTIONS, menuRow } from './shared/components.ts';
@@ -11,7 +11,7 @@ import type { ContextWith } from './shared/services.ts';
 import { catalogedAmong } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
-import { describeStory } from './why/story.ts';
+import { describeTransfer } from './why/transfer.ts';
 
 type Needs = ContextWith<
   | 'guildChannels'
@@ -78,15 +78,15 @@ async function explain(
   txHash: string,
   reference: string | null = null,
 ): Promise<Reply> {
-  const { history, settings, projects, t } = context;
+  const { settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const read = () => history.transfers(guildId, txHash, scope, context.now(), MAX_TRANSFERS);
+  const read = () => context.history.transfers(guildId, txHash, scope, context.now(), MAX_TRANSFERS);
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown =
     reference === null || context.manages
       ? await visibleParts(interaction, context, first)
-      : first.flatMap((story) => onlyHere(story, interaction.channelId));
+      : first.flatMap((history) => onlyHere(history, interaction.channelId));
   const url = transactionPage(settings, txHash);
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
@@ -98,8 +98,8 @@ async function explain(
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const most = Math.floor(MAX_CHARACTERS / shown.length);
-  const embeds = shown.map((story) =>
-    describeStory(story, { ...context, guildId, hold, pauses, labels, cataloged, url, most, reference }),
+  const embeds = shown.map((history) =>
+    describeTransfer(history, { ...context, guildId, hold, pauses, labels, cataloged, url, most, reference }),
   );
   const left = reference === null || context.manages ? total - shown.length : 0;
   return {
@@ -110,8 +110,8 @@ async function explain(
 }
 
 /** Buttons that mute what posted an alert in a channel: a row for each subscription. */
-function muteRows(stories: readonly Story[], channelId: string, context: Needs) {
-  const posted = stories
+function muteRows(histories: readonly TransferHistory[], channelId: string, context: Needs) {
+  const posted = histories
     .flatMap(({ decisions }) => decisions)
     .filter((one) => one.outcome === 'matched' && one.channelId === channelId);
   const known = posted.flatMap(({ subscription: id, address, label }) =>
@@ -154,27 +154,28 @@ async function explainMessage(
 }
 
 /** The part that everybody who sees a channel may know: what its alert shows, and why it was posted. */
-function onlyHere(story: Story, channelId: string): (Story & { hidden: number })[] {
-  const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
-  const decisions = story.decisions.filter(
+function onlyHere(history: TransferHistory, channelId: string): (TransferHistory & { hidden: number })[] {
+  const alerts = history.alerts.filter((alert) => alert.channelId === channelId);
+  const decisions = history.decisions.filter(
     (decision) => decision.channelId === channelId && decision.outcome === 'matched',
   );
-  return alerts.length === 0 ? [] : [{ ...story, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
+  return alerts.length === 0 ? [] : [{ ...history, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
 }
 
-/** The parts of stories that a person may know: nothing about channels that they cannot see. */
+/** The parts of histories that a person may know: nothing about channels that they cannot see. */
 async function visibleParts(
   interaction: Use,
   context: Needs,
-  stories: readonly Story[],
-): Promise<(Story & { hidden: number })[]> {
-  const channelsOf = (story: Story) => [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
-  // For all stories at once: they concern the same channels, and some require a request to Discord.
-  const hidden = await hiddenFrom(interaction, stories.flatMap(channelsOf), context);
-  return stories.map((story) => ({
-    ...story,
-    decisions: story.decisions.filter(({ channelId }) => !hidden.has(channelId)),
-    alerts: story.alerts.filter(({ channelId }) => !hidden.has(channelId)),
-    hidden: new Set(channelsOf(story).filter((channelId) => hidden.has(channelId))).size,
+  histories: readonly TransferHistory[],
+): Promise<(TransferHistory & { hidden: number })[]> {
+  const channelsOf = (history: TransferHistory) =>
+    [...history.decisions, ...history.alerts].map(({ channelId }) => channelId);
+  // For all histories at once: they concern the same channels, and some require a request to Discord.
+  const hidden = await hiddenFrom(interaction, histories.flatMap(channelsOf), context);
+  return histories.map((history) => ({
+    ...history,
+    decisions: history.decisions.filter(({ channelId }) => !hidden.has(channelId)),
+    alerts: history.alerts.filter(({ channelId }) => !hidden.has(channelId)),
+    hidden: new Set(channelsOf(history).filter((channelId) => hidden.has(channelId))).size,
   }));
 }

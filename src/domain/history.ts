@@ -8,7 +8,7 @@ import type { Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
 /** Everything that is recorded about one transfer and concerns one guild. */
-export interface Story {
+export interface TransferHistory {
   transfer: Transfer;
   /** How many equal ones the transaction holds. */
   count: number;
@@ -25,12 +25,12 @@ export interface Story {
     addressType: 'wallet' | 'token' | null;
     direction: 'incoming' | 'outgoing' | null;
   }[];
-  decisions: StoryDecision[];
-  alerts: StoryAlert[];
+  decisions: RecordedDecision[];
+  alerts: RecordedAlert[];
 }
 
 /** What was decided for one subscription. `address` null: the subscription is gone. */
-export interface StoryDecision {
+export interface RecordedDecision {
   subscription: number;
   channelId: string;
   outcome: string;
@@ -39,7 +39,7 @@ export interface StoryDecision {
 }
 
 /** The transfer's alert in one channel, and its state. */
-export interface StoryAlert {
+export interface RecordedAlert {
   channelId: string;
   createdAt: number;
   state: 'waiting' | 'frozen' | 'sent' | 'dead';

@@ -5,7 +5,7 @@ import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts
 import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
 import type { AuditEntry, GuildSettings, Label, LabelAuthor, LabelRefusal } from '../domain/guild.ts';
-import type { Story } from '../domain/history.ts';
+import type { TransferHistory } from '../domain/history.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
@@ -289,7 +289,7 @@ export interface History {
     ownScope: number | null,
     now: number,
     most: number,
-  ): Promise<{ total: number; first: Story[] }>;
+  ): Promise<{ total: number; first: TransferHistory[] }>;
   /** The transactions that one of the guild's messages shows: how many, and the first `most` with a transfer each. */
   transactionsOfMessage(
     guildId: string,

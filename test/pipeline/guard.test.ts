@@ -45,7 +45,7 @@ async function send(change: object = {}, scope = 0): Promise<void> {
   await pipeline.routed();
 }
 const warnings = async (): Promise<Warning[][]> =>
-  (await pipeline.stories()).flatMap(({ alerts }) => alerts.map((alert) => alert.warnings));
+  (await pipeline.histories()).flatMap(({ alerts }) => alerts.map((alert) => alert.warnings));
 const lastWarnings = async () => (await warnings()).at(-1);
 /** What routing knows about a transfer from another look-alike address. */
 async function knowledge(now = pipeline.clock.now()) {

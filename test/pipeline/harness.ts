@@ -10,7 +10,7 @@ import {
 } from '../../sandbox/discord/index.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Story } from '../../src/domain/history.ts';
+import type { TransferHistory } from '../../src/domain/history.ts';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
@@ -64,7 +64,7 @@ export interface Pipeline {
   /** Stores a payment of this many USDC from Alice to the treasury. */
   pay(units: number, change?: object, scope?: number): Promise<void>;
   /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
-  stories(): Promise<Story[]>;
+  histories(): Promise<TransferHistory[]>;
   /** The outcome of each decision: `matched`, or the reason why the transfer is hidden. */
   outcomes(): Promise<string[]>;
   /** The backlog, once every earlier write was confirmed to the part that made it. */

@@ -1,5 +1,5 @@
 import { seed } from '../../sandbox/discord/index.ts';
-import type { Story } from '../../src/domain/history.ts';
+import type { TransferHistory } from '../../src/domain/history.ts';
 import type { Bot } from './bot.ts';
 import type { Pipeline } from './harness.ts';
 import type { Machine } from './machine.ts';
@@ -8,7 +8,7 @@ import type { Machine } from './machine.ts';
 export function createTraffic(
   bot: Bot,
   machine: Machine,
-): Pick<Pipeline, 'receive' | 'storeTogether' | 'stories' | 'outcomes'> {
+): Pick<Pipeline, 'receive' | 'storeTogether' | 'histories' | 'outcomes'> {
   /** The hashes of the transactions of all bodies. */
   const received = new Set<string>();
   const note = (text: string) => {
@@ -16,7 +16,7 @@ export function createTraffic(
     if (txHash) received.add(txHash);
   };
 
-  async function stories(): Promise<Story[]> {
+  async function histories(): Promise<TransferHistory[]> {
     const { history, projects } = bot.store;
     const scopes = await projects.scopes();
     const read = [...received].flatMap((txHash) =>
@@ -50,7 +50,7 @@ export function createTraffic(
       texts.forEach(note);
       await bot.store.inbox.append(texts.map((text) => ({ scope: 0, receivedAt, body: Buffer.from(text) })));
     },
-    stories,
-    outcomes: async () => (await stories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
+    histories,
+    outcomes: async () => (await histories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
   };
 }

@@ -31,7 +31,7 @@ describe('hidden transfers', () => {
     expect(pipeline.numbers(WHALES)).toEqual([]);
     const ofAll = { channelId: ALERTS, subscription: all, address: TREASURY };
     const ofLarge = { channelId: WHALES, subscription: large, address: ALICE };
-    expect((await pipeline.stories()).map(({ decisions }) => decisions)).toMatchObject([
+    expect((await pipeline.histories()).map(({ decisions }) => decisions)).toMatchObject([
       [
         { ...ofLarge, outcome: 'minimum' },
         { ...ofAll, outcome: 'matched' },
@@ -97,8 +97,8 @@ it('stores a delivery with the watcher that its body names, and when it last cam
   pipeline.clock.advance(MINUTE);
   await pipeline.receive(event);
   await pipeline.routed();
-  const [story] = await pipeline.stories();
-  expect(story!.deliveries).toMatchObject([
+  const [history] = await pipeline.histories();
+  expect(history!.deliveries).toMatchObject([
     { projectId: 'theirs', addressType: 'token', direction: null, received: 2, lastAt: pipeline.clock.now() },
   ]);
 });

@@ -64,9 +64,9 @@ describe('repeated deliveries', () => {
       await shows(WHALES, 1);
       await pipeline.routed();
       // It is one transfer, and its block did not change.
-      const stories = await pipeline.stories();
-      expect(stories).toMatchObject([{ count: 1, reorganized: false }]);
-      expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
+      const histories = await pipeline.histories();
+      expect(histories).toMatchObject([{ count: 1, reorganized: false }]);
+      expect(histories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
       await expectOnly(1);
       const [alert] = pipeline.alerts(ALERTS);
       expect(alert!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
@@ -294,10 +294,12 @@ it('judges replayed deliveries by when they arrived: two equal transfers, a retr
   // Wakes the router.
   await pipeline.pay(7);
   await expectOnly(4);
-  const stories = (await pipeline.stories()).slice(0, 3);
-  expect(stories.map(({ count, ...story }) => [count, story.deliveries.map(({ received }) => received)])).toEqual([
-    [2, [2]],
-    [1, [2]],
-    [1, [2]],
-  ]);
+  const histories = (await pipeline.histories()).slice(0, 3);
+  expect(histories.map(({ count, ...history }) => [count, history.deliveries.map(({ received }) => received)])).toEqual(
+    [
+      [2, [2]],
+      [1, [2]],
+      [1, [2]],
+    ],
+  );
 });

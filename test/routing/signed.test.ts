@@ -34,9 +34,9 @@ describe('signed deliveries', () => {
     await pipeline.restart();
     await pipeline.receive(event, 0, 0, at('a', 'log:1'));
     await pipeline.routed();
-    const [story] = await pipeline.stories();
-    expect(story!.count).toBe(1);
-    expect(story!.deliveries.map(({ received }) => received)).toEqual([4]);
+    const [history] = await pipeline.histories();
+    expect(history!.count).toBe(1);
+    expect(history!.deliveries.map(({ received }) => received)).toEqual([4]);
   });
 });
 

@@ -15,8 +15,8 @@ import { quarantineTable } from './quarantine.ts';
 import { retentionTable } from './retention.ts';
 import { routingTable } from './routing.ts';
 import { silenceTable } from './silence.ts';
-import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
+import { transferHistoryReader } from './transfer-history.ts';
 import { workTimeTable } from './work-time.ts';
 
 /** The port's methods over a connection. */
@@ -35,7 +35,7 @@ export function openTables(db: Connection): Store {
     audit: auditTable(db),
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
-    history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
+    history: { ...transferHistoryReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceTable(db),
     tokens: tokensTable(db),
     metrics: metricsTable(db),

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { DeadLetter } from '../../domain/batch.ts';
 import type { ChannelState } from '../../domain/channel.ts';
-import type { StoryAlert } from '../../domain/history.ts';
+import type { RecordedAlert } from '../../domain/history.ts';
 import type { Asset, Perspective } from '../../domain/subscription.ts';
 import type { KnownToken } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
@@ -39,11 +39,11 @@ export const OLDEST_FROZEN = `SELECT min(id) FILTER (WHERE edit_kind IS NULL OR 
     min(id) FILTER (WHERE edit_kind = 'change') AS change, min(id) FILTER (WHERE edit_kind = 'label') AS label
   FROM batches WHERE state = 'frozen'`;
 
-type MessageRow = NonNullable<StoryAlert['message']>;
+type MessageRow = NonNullable<RecordedAlert['message']>;
 
 /** An alert with its message, its channel and its dead letter. */
-export interface StoryAlertRow
-  extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>,
+export interface RecordedAlertRow
+  extends Pick<RecordedAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>,
     MessageRow {
   warnings: string;
   matches: string;
@@ -55,8 +55,8 @@ export interface StoryAlertRow
   deadAt: number | null;
 }
 
-/** Creates an alert's story from its row. `gatheredUntil`: when the channel's burst is posted; null: none. */
-export function toStoryAlert(row: StoryAlertRow, gatheredUntil: number | null): StoryAlert {
+/** Creates a recorded alert from its row. `gatheredUntil`: when the channel's burst is posted; null: none. */
+export function toRecordedAlert(row: RecordedAlertRow, gatheredUntil: number | null): RecordedAlert {
   const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
   const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;
   return {

@@ -10,8 +10,8 @@ import { metricsTable } from './metrics.ts';
 import { projectsTable } from './projects.ts';
 import { quarantineTable } from './quarantine.ts';
 import { silenceReader } from './silence.ts';
-import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
+import { transferHistoryReader } from './transfer-history.ts';
 
 type Readings = MethodsOn<'read'>;
 
@@ -30,7 +30,7 @@ export function openReadings(db: Database) {
     guilds: { settings: guildsTable(db).settings },
     audit: { page: auditTable(db).page },
     projects: { ofGuild, scopes, webhookNames },
-    history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
+    history: { ...transferHistoryReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceReader(db),
     tokens: tokensTable(db),
     metrics: metricsTable(db),

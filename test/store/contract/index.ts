@@ -10,8 +10,8 @@ import { knowledgeContract } from './knowledge.ts';
 import { outboxContract } from './outbox.ts';
 import { projectsContract } from './projects.ts';
 import { routingContract } from './routing.ts';
-import { storiesContract } from './stories.ts';
 import { subscriptionsContract } from './subscriptions.ts';
+import { transferHistoryContract } from './transfer-history.ts';
 
 /** Opens an empty store that is gone once the calling test has finished. */
 export type OpenEmpty = () => Promise<Store>;
@@ -38,7 +38,7 @@ export function storeContract(make: StoreFactory): void {
   outboxContract(open);
   projectsContract(open);
   routingContract(open);
-  storiesContract(open);
+  transferHistoryContract(open);
   subscriptionsContract(open);
 
   it('calls every method of the port', () => {

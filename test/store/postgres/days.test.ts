@@ -114,9 +114,9 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
       await forget(store, NOW);
       expect([await query(DAYS), await query(KEYS)]).toEqual([[3], [keyOf(2), keyOf(3)]]);
     }
-    const stories = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
+    const histories = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
     expect(
-      stories.map(({ first }) => first.map(({ deliveries, decisions }) => [deliveries.length, decisions.length])),
+      histories.map(({ first }) => first.map(({ deliveries, decisions }) => [deliveries.length, decisions.length])),
     ).toEqual([[], [[1, 1]], [[1, 1]]]);
     const [letter] = await store.deadLetters.list(9);
     expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);

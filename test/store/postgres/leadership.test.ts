@@ -20,7 +20,7 @@ async function processes() {
   };
   const query = async (sql: string) => (await connect()).query(sql);
   await query('CREATE TABLE leader (id INT PRIMARY KEY, generation BIGINT, holder TEXT, since BIGINT)');
-  const story: string[] = [];
+  const events: string[] = [];
 
   /** A process that takes part; `via`: the port of a cable. */
   async function join(name: string, { isCandidate = true, via = server.port, fails = false } = {}) {
@@ -46,16 +46,16 @@ async function processes() {
     await leadership.begin({
       async onElected(term) {
         terms.push(term);
-        story.push(`${name} begins`);
+        events.push(`${name} begins`);
         if (fails) throw new Error('no work');
       },
-      onEnded: async () => void story.push(`${name} ends`),
+      onEnded: async () => void events.push(`${name} ends`),
       onNotice: (notice) => notices.push(notice),
     });
     return { leadership, terms, notices, close };
   }
 
-  return { connect, query, join, story };
+  return { connect, query, join, events };
 }
 
 const elected = (...all: { leadership: Leadership }[]) => all.map(({ leadership }) => leadership.isElected());
@@ -67,7 +67,7 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   it('elects one of several processes, and the next one at once when that ends, with a higher generation', async () => {
-    const { join, story } = await processes();
+    const { join, events } = await processes();
     const first = await join('first');
     const second = await join('second');
     const receiver = await join('receiver', { isCandidate: false });
@@ -75,7 +75,7 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
     await first.close();
     await until('the second process is elected', () => second.leadership.isElected());
     await second.close();
-    expect(story).toEqual(['first begins', 'second begins']);
+    expect(events).toEqual(['first begins', 'second begins']);
     expect([...first.terms, ...second.terms].map(({ generation }) => generation)).toEqual([1, 2]);
     expect(elected(first, second, receiver)).toEqual([false, false, false]);
   });
@@ -92,7 +92,7 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
   });
 
   it('waits for the transaction in which the process before it still writes', async () => {
-    const { connect, query, join, story } = await processes();
+    const { connect, query, join, events } = await processes();
     const first = await join('first');
     const client = await connect();
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITES})`);
@@ -100,15 +100,15 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
     const joining = join('second');
     const waits = 'SELECT 1 FROM pg_locks WHERE NOT granted';
     await until('the second process waits for the transaction', async () => (await query(waits)).rowCount === 1);
-    expect(story).toEqual(['first begins']);
+    expect(events).toEqual(['first begins']);
     expect((await client.query(provingTerm(first.terms[0]!))).rowCount).toBe(1);
     await client.query('COMMIT');
     await joining;
-    expect(story).toEqual(['first begins', 'second begins']);
+    expect(events).toEqual(['first begins', 'second begins']);
   });
 
   it('keeps a process elected whose session broke, unless another one was elected meanwhile', async () => {
-    const { query, join, story } = await processes();
+    const { query, join, events } = await processes();
     const first = await join('first');
     const sessionOf = async () =>
       (await query("SELECT pid FROM pg_locks WHERE locktype = 'advisory'")).rows[0]?.pid as number | undefined;
@@ -116,11 +116,11 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
     await query(`SELECT pg_terminate_backend(${before})`);
     await until('the process has a session again', async () => ![undefined, before].includes(await sessionOf()));
     expect(elected(first)).toEqual([true]);
-    expect(story).toEqual(['first begins']);
+    expect(events).toEqual(['first begins']);
   });
 
   it('elects another process within 10 s when one is cut off, once the work of that one has ended', async () => {
-    const { join, story } = await processes();
+    const { join, events } = await processes();
     const cable = await layCable(server.port);
     onTestFinished(cable.close);
     const first = await join('first', { via: cable.port });
@@ -133,15 +133,15 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
     cable.mend();
     await second.close();
     await until('the first process is elected again', () => first.leadership.isElected());
-    expect(story).toEqual(['first begins', 'first ends', 'second begins', 'first begins']);
+    expect(events).toEqual(['first begins', 'first ends', 'second begins', 'first begins']);
   });
 
   it('elects another process when the work of the elected one cannot begin', async () => {
-    const { join, story } = await processes();
+    const { join, events } = await processes();
     const first = await join('first', { fails: true });
     const second = await join('second');
     await until('the second process is elected', () => second.leadership.isElected());
-    expect(story).toEqual(['first begins', 'first ends', 'second begins']);
+    expect(events).toEqual(['first begins', 'first ends', 'second begins']);
     expect(first.leadership.elections()).toBe(1);
   });
 

@@ -133,7 +133,7 @@ const shown = async (store: Store) => ({
   inbox: (await store.inbox.next(10)).map((row) => ({ ...row, isOpen: false })),
   usage: await store.inbox.usage(),
   quarantine: await store.quarantine.list(),
-  stories: await Promise.all([1, 2, 3, 4, 5].map((n) => store.history.transfers(GUILD, txHash(n), 0, NOW, 9))),
+  histories: await Promise.all([1, 2, 3, 4, 5].map((n) => store.history.transfers(GUILD, txHash(n), 0, NOW, 9))),
   known: await store.tokens.known(GUILD),
   deadLetters: await store.deadLetters.list(9),
   work: await store.outbox.channelsWithWork(),

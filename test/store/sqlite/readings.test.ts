@@ -28,8 +28,8 @@ it('reads everything about a transfer as of one moment, whatever is committed be
   const { history } = openReadings(reader);
   const read = () => history.transfers(GUILD, txHash(1), null, NOW, 5).first;
 
-  const [story] = read();
-  expect([commits, story!.decisions.length, story!.alerts.length]).toEqual([1, 1, 1]);
+  const [transfer] = read();
+  expect([commits, transfer!.decisions.length, transfer!.alerts.length]).toEqual([1, 1, 1]);
   // The next call sees the commit.
   expect(read()).toEqual([]);
   reader.close();

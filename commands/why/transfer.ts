@@ -3,7 +3,7 @@ import { MAX_TITLE } from '../../src/discord/message-limits.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { inUnits } from '../../src/domain/amount.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../src/domain/history.ts';
+import type { RecordedAlert, RecordedDecision, TransferHistory } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { GuildHold, SendingPause } from '../../src/domain/sending-pause.ts';
 import { asName, cutTo, inCode } from '../../src/domain/text.ts';
@@ -26,8 +26,8 @@ import {
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
-/** What describing a story needs. `most`: how many characters it may have. */
-interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
+/** What describing a transfer needs. `most`: how many characters it may have. */
+interface TransferContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
   /** Set while all channels of the guild wait together. */
   hold: GuildHold | null;
@@ -49,38 +49,38 @@ const GRAY = 0x6e7681;
 const MAX_FOOTER = 100;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
-export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
+export function describeTransfer(history: TransferHistory & { hidden: number }, context: TransferContext): APIEmbed {
   const { t, url, most } = context;
-  const { transfer, count } = story;
+  const { transfer, count } = history;
   const title = `🔎 ${context.moved(transfer, context.language, context.cataloged)}${count > 1 ? ` ×${count}` : ''}`;
-  const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
+  const channels = new Set([...history.alerts, ...history.decisions].map(({ channelId }) => channelId));
   const lines = [
-    verdict(story, context),
+    verdict(history, context),
     '',
-    t('why.from', { party: party(transfer.from, story, context) }),
-    t('why.to', { party: party(transfer.to, story, context) }),
+    t('why.from', { party: party(transfer.from, history, context) }),
+    t('why.to', { party: party(transfer.to, history, context) }),
     ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, context.settings, 'token') })] : []),
     ...chainFacts(transfer, context),
     '',
-    ...(isPublic(context) ? [] : received(story, context)),
-    ...[...channels].flatMap((channelId) => inChannel(channelId, story, context)),
-    ...(channels.size === 0 && story.hidden === 0 ? ['', t('why.notWatched')] : []),
-    ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
+    ...(isPublic(context) ? [] : received(history, context)),
+    ...[...channels].flatMap((channelId) => inChannel(channelId, history, context)),
+    ...(channels.size === 0 && history.hidden === 0 ? ['', t('why.notWatched')] : []),
+    ...(history.hidden > 0 ? ['', t('why.hiddenChannels', { count: history.hidden })] : []),
   ];
   return {
     title: cutTo(title, MAX_TITLE),
     ...(url && { url }),
-    color: colorOf(story),
+    color: colorOf(history),
     description: asManyAsFit(lines, Math.min(most - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
     footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
   };
 }
 
 /** Whether everybody who sees the message may read it, not only people who manage the bot. */
-const isPublic = ({ reference, manages }: StoryContext): boolean => reference !== null && !manages;
+const isPublic = ({ reference, manages }: TransferContext): boolean => reference !== null && !manages;
 
 /** One sentence on why it was posted or not. */
-function verdict({ alerts, decisions, transfer }: Story, { t, labels, language }: StoryContext): string {
+function verdict({ alerts, decisions, transfer }: TransferHistory, { t, labels, language }: TransferContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
   const sent = alerts.filter(({ state }) => state === 'sent');
@@ -102,7 +102,7 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels, language }
 }
 
 /** The block, the fee and other facts from the chain, as in the tall card. */
-function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: StoryContext): string[] {
+function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: TransferContext): string[] {
   const { t, language, settings } = context;
   const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
   const feeOf = (gas: string) => `${writeNumber(inUnits(gas, 18), language)} ${asName(coin, t('alert.nativeCoin'))}`;
@@ -113,13 +113,17 @@ function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
 
-function colorOf({ alerts }: Story): number {
+function colorOf({ alerts }: TransferHistory): number {
   if (alerts.some((alert) => alert.state === 'dead')) return COLORS.danger;
   if (alerts.some((alert) => alert.state !== 'sent')) return COLORS.warn;
   return alerts.length > 0 ? COLORS.good : GRAY;
 }
 
-function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: StoryContext): string {
+function party(
+  address: AddressText | null,
+  { decisions }: TransferHistory,
+  { t, labels, settings }: TransferContext,
+): string {
   if (address === null) return t('why.nobody');
   const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
   return `${label ? `${titleName(label)} ` : ''}${fullAddress(address, settings)}`;
@@ -129,7 +133,10 @@ function party(address: AddressText | null, { decisions }: Story, { t, labels, s
  * How it arrived. The watchers that it was sent for, and the operator's project, are shown only to the project's own
  * guild.
  */
-function received({ deliveries, seenAt, own, count, reorganized }: Story, context: StoryContext): string[] {
+function received(
+  { deliveries, seenAt, own, count, reorganized }: TransferHistory,
+  context: TransferContext,
+): string[] {
   const { t } = context;
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
   const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
@@ -151,9 +158,9 @@ function received({ deliveries, seenAt, own, count, reorganized }: Story, contex
   ];
 }
 
-function inChannel(channelId: string, story: Story, context: StoryContext): string[] {
-  const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
-  const decisions = story.decisions.filter((decision) => decision.channelId === channelId);
+function inChannel(channelId: string, history: TransferHistory, context: TransferContext): string[] {
+  const alerts = history.alerts.filter((alert) => alert.channelId === channelId);
+  const decisions = history.decisions.filter((decision) => decision.channelId === channelId);
   return [
     `### <#${channelId}>`,
     ...alerts.flatMap((alert) => [
@@ -164,7 +171,7 @@ function inChannel(channelId: string, story: Story, context: StoryContext): stri
   ];
 }
 
-function describeDecision(decision: StoryDecision, { t, labels }: StoryContext): string {
+function describeDecision(decision: RecordedDecision, { t, labels }: TransferContext): string {
   const { subscription: id, address, label, outcome } = decision;
   const name = address && titleName(label ?? labels.get(address), `\`${shortAddress(address)}\``);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
@@ -174,7 +181,7 @@ function describeDecision(decision: StoryDecision, { t, labels }: StoryContext):
 }
 
 /** Describes an alert's current state. */
-function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
+function describeAlert(alert: RecordedAlert, context: TransferContext): string[] {
   const { t, now } = context;
   const { state, hold, message, channel } = alert;
   switch (state) {
@@ -225,20 +232,20 @@ function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
 }
 
 /** Why a due alert is not sent now. */
-function paused({ channelId }: StoryAlert, { t, pauses }: StoryContext): string[] {
+function paused({ channelId }: RecordedAlert, { t, pauses }: TransferContext): string[] {
   const isOurs = (one: SendingPause) => one.channelId === null || one.channelId === channelId;
   const pause = pauses.find((one) => one.reason !== 'burst' && isOurs(one));
   if (!pause || pause.reason === 'burst') return [];
   return [t(`why.pause.${pause.reason}`, { due: ago(pause.until) })];
 }
 
-function linkTo({ message, channelId }: StoryAlert, { t, guildId }: StoryContext): string {
+function linkTo({ message, channelId }: RecordedAlert, { t, guildId }: TransferContext): string {
   const word = t('why.message');
   if (!message?.messageId) return word;
   return `[${word}](${messageLink(channelId, message.messageId, guildId)})`;
 }
 
-function describeWarning(warning: Warning, { t }: StoryContext): string {
+function describeWarning(warning: Warning, { t }: TransferContext): string {
   switch (warning.kind) {
     case 'look-alike': {
       const { address, like } = warning;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { Story, StoryDecision } from '../../domain/history.ts';
+import type { RecordedDecision, TransferHistory } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { type StoryAlertRow, toStoryAlert } from '../sql/rows.ts';
+import { type RecordedAlertRow, toRecordedAlert } from '../sql/rows.ts';
 import { gathering } from './due.ts';
 
 /** What `/why` reads about a transaction. */
@@ -26,7 +26,7 @@ interface TransferRow {
 }
 
 /** What happened to single transfers. Every method stays within one guild. */
-export function storyReader(db: Database) {
+export function transferHistoryReader(db: Database) {
   // A transaction may hold thousands of transfers, so the guild's own are found before their data is read.
   const ofTransaction = db.prepare<
     { txHash: string; guildId: string; ownScope: number | null; most: number },
@@ -40,18 +40,18 @@ export function storyReader(db: Database) {
      SELECT id, scope, count, reorganized, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
      FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @most) ORDER BY id`,
   );
-  const deliveries = db.prepare<[number], Story['deliveries'][number]>(
+  const deliveries = db.prepare<[number], TransferHistory['deliveries'][number]>(
     `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
      FROM deliveries WHERE transfer_id = ? ORDER BY seen_at, key`,
   );
-  const decisions = db.prepare<[number, string], StoryDecision>(
+  const decisions = db.prepare<[number, string], RecordedDecision>(
     `SELECT d.subscription_id AS subscription, d.channel_id AS channelId, d.outcome, l.name AS label, s.address
      FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
        LEFT JOIN labels l ON l.guild_id = s.guild_id AND l.address = s.address
      WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
   );
   // A transfer may be posted in a thousand channels, each with twenty thousand others. This must not read them all.
-  const alerts = db.prepare<[string, number, string], StoryAlertRow>(
+  const alerts = db.prepare<[string, number, string], RecordedAlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings,
        a.discarded_at AS discardedAt, a.matches,
        b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt,
@@ -72,7 +72,7 @@ export function storyReader(db: Database) {
   );
   const gatheredUntil = gathering(db);
 
-  function story(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): Story {
+  function historyOf(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): TransferHistory {
     return {
       transfer: JSON.parse(row.data) as Transfer,
       count: row.count,
@@ -83,7 +83,7 @@ export function storyReader(db: Database) {
       decisions: decisions.all(row.id, guildId),
       alerts: alerts
         .all(txHash, row.id, guildId)
-        .map((alert) => toStoryAlert(alert, gatheredUntil(alert.channelId, now))),
+        .map((alert) => toRecordedAlert(alert, gatheredUntil(alert.channelId, now))),
     };
   }
 
@@ -91,7 +91,7 @@ export function storyReader(db: Database) {
     /** Also includes transfers of the guild's own project (`ownScope`) that concern none of its subscriptions. */
     transfers(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
       const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
-      const first = rows.map((row) => story(guildId, txHash, row, row.scope === ownScope, now));
+      const first = rows.map((row) => historyOf(guildId, txHash, row, row.scope === ownScope, now));
       return { total: rows[0]?.total ?? 0, first };
     },
 

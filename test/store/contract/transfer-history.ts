@@ -24,7 +24,7 @@ import {
 } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
-export function storiesContract(open: OpenEmpty): void {
+export function transferHistoryContract(open: OpenEmpty): void {
   describe('history of transfers', () => {
     it('shows a guild what became of a transfer there, and nothing of other guilds', async () => {
       const store = await open();
@@ -92,11 +92,11 @@ export function storiesContract(open: OpenEmpty): void {
         }),
       );
       const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
-      const [story] = first;
-      expect(story!.deliveries.map(({ direction }) => direction)).toEqual(directions);
-      expect(story!.deliveries.map(({ addressType }) => addressType)).toEqual(['wallet', 'token', 'wallet']);
-      expect(story!.decisions.map(({ subscription }) => subscription)).toEqual([9, 8, 7]);
-      expect(story!.alerts.map(({ channelId }) => channelId)).toEqual(channels);
+      const [history] = first;
+      expect(history!.deliveries.map(({ direction }) => direction)).toEqual(directions);
+      expect(history!.deliveries.map(({ addressType }) => addressType)).toEqual(['wallet', 'token', 'wallet']);
+      expect(history!.decisions.map(({ subscription }) => subscription)).toEqual([9, 8, 7]);
+      expect(history!.alerts.map(({ channelId }) => channelId)).toEqual(channels);
     });
 
     it('shows why an alert failed last, when it was replayed and failed again', async () => {

@@ -1,6 +1,6 @@
-import type { Story, StoryDecision } from '../../domain/history.ts';
+import type { RecordedDecision, TransferHistory } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { type StoryAlertRow, toStoryAlert } from '../sql/rows.ts';
+import { type RecordedAlertRow, toRecordedAlert } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { gatheredUntil } from './due.ts';
 
@@ -21,16 +21,16 @@ interface TransferRow {
 type Of<Row> = Row & { transferId: number };
 
 /** What happened to single transfers. Every method stays within one guild. */
-export function storyReader(db: Connection) {
+export function transferHistoryReader(db: Connection) {
   return {
     /** Also includes transfers of the guild's own project (`ownScope`) that concern none of its subscriptions. */
     transfers: (guildId: string, txHash: string, ownScope: number | null, now: number, most: number) =>
       db.read(async (sql) => {
         const rows = await transfersOf(sql, guildId, txHash, ownScope, most);
-        const first = await storiesOf(sql, guildId, txHash, rows, now);
+        const first = await historiesOf(sql, guildId, txHash, rows, now);
         return {
           total: rows[0]?.total ?? 0,
-          first: first.map((story, index) => ({ ...story, own: rows[index]!.scope === ownScope })),
+          first: first.map((history, index) => ({ ...history, own: rows[index]!.scope === ownScope })),
         };
       }),
 
@@ -68,13 +68,13 @@ const transfersOf = (sql: Statements, guildId: string, txHash: string, ownScope:
     most,
   );
 
-async function storiesOf(
+async function historiesOf(
   sql: Statements,
   guildId: string,
   txHash: string,
   rows: readonly TransferRow[],
   now: number,
-): Promise<Omit<Story, 'own'>[]> {
+): Promise<Omit<TransferHistory, 'own'>[]> {
   const ids = rows.map(({ id }) => id);
   const deliveries = byTransfer(await deliveriesOf(sql, ids));
   const decisions = byTransfer(await decisionsOf(sql, ids, guildId));
@@ -90,7 +90,7 @@ async function storiesOf(
     seenAt,
     deliveries: deliveries.get(id) ?? [],
     decisions: decisions.get(id) ?? [],
-    alerts: (alerts.get(id) ?? []).map((alert) => toStoryAlert(alert, gathered.get(alert.channelId) ?? null)),
+    alerts: (alerts.get(id) ?? []).map((alert) => toRecordedAlert(alert, gathered.get(alert.channelId) ?? null)),
   }));
 }
 
@@ -103,7 +103,7 @@ const byTransfer = <Row>(rows: readonly Of<Row>[]): Map<number, Omit<Of<Row>, 't
   );
 
 const deliveriesOf = (sql: Statements, transferIds: readonly number[]) =>
-  sql.all<Of<Story['deliveries'][number]>>(
+  sql.all<Of<TransferHistory['deliveries'][number]>>(
     `SELECT transfer_id AS "transferId", received, seen_at AS "seenAt", last_at AS "lastAt", project_id AS "projectId",
        address_type AS "addressType", direction
      FROM deliveries WHERE transfer_id = ANY($1::bigint[]) ORDER BY seen_at, key`,
@@ -111,7 +111,7 @@ const deliveriesOf = (sql: Statements, transferIds: readonly number[]) =>
   );
 
 const decisionsOf = (sql: Statements, transferIds: readonly number[], guildId: string) =>
-  sql.all<Of<StoryDecision>>(
+  sql.all<Of<RecordedDecision>>(
     `SELECT d.transfer_id AS "transferId", d.subscription_id AS subscription, d.channel_id AS "channelId", d.outcome,
        l.name AS label, s.address
      FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
@@ -122,7 +122,7 @@ const decisionsOf = (sql: Statements, transferIds: readonly number[], guildId: s
   );
 
 const alertsOf = (sql: Statements, transferIds: readonly number[], guildId: string, txHash: string) =>
-  sql.all<Of<StoryAlertRow>>(
+  sql.all<Of<RecordedAlertRow>>(
     `SELECT a.transfer_id AS "transferId", a.channel_id AS "channelId", a.created_at AS "createdAt", a.state, a.hold,
        a.due_at AS "dueAt", a.warnings, a.discarded_at AS "discardedAt", a.matches,
        b.id AS "batchId", b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS "frozenAt",
