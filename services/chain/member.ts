@@ -1,3 +1,4 @@
+import { backOff } from '../../src/domain/back-off.ts';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBudget } from './budget.ts';
 import { isTraceCall } from './methods.ts';
@@ -46,7 +47,7 @@ export interface Member {
 
 /** How long a method that a node does not offer is not asked there. */
 const MISSING_MS = 10 * MINUTE;
-const MAX_REST_MS = MINUTE;
+const REST_BACK_OFF = { base: SECOND, max: MINUTE };
 
 /** Connects to one node. */
 export function openMember(
@@ -71,9 +72,9 @@ export function openMember(
     } catch (error) {
       if (error instanceof MethodMissing) missing.set(method, clock.now() + MISSING_MS);
       if (error instanceof NodeUnreachable) {
-        rest.failures += 1;
+        const ownMs = backOff(rest.failures++, REST_BACK_OFF);
         const ms = error instanceof NodeBusy ? error.retryAfterMs : undefined;
-        rest.until = clock.now() + (ms ?? Math.min(SECOND * 2 ** (rest.failures - 1), MAX_REST_MS));
+        rest.until = clock.now() + (ms ?? ownMs);
       }
       throw error;
     }

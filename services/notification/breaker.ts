@@ -1,3 +1,4 @@
+import { backOff } from '../../src/domain/back-off.ts';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
 /** A circuit breaker: pauses receivers that let attempts time out, because each attempt occupies a slot. */
@@ -16,8 +17,7 @@ export interface Breaker {
 
 /** Consecutive time-outs before a receiver is paused. */
 const FAILURES = 5;
-const MIN_MS = 5 * SECOND;
-const MAX_MS = MINUTE;
+const PAUSES = { base: 5 * SECOND, max: MINUTE };
 
 /** Creates a breaker for all receivers, by origin. */
 export function createBreaker(clock: Clock): Breaker {
@@ -39,7 +39,7 @@ export function createBreaker(clock: Clock): Breaker {
         return;
       }
       const failures = (states.get(origin)?.failures ?? 0) + 1;
-      const wait = Math.min(MIN_MS * 2 ** Math.max(0, failures - FAILURES), MAX_MS);
+      const wait = backOff(Math.max(0, failures - FAILURES), PAUSES);
       states.set(origin, { failures, until: clock.now() + wait, isProbing: false });
     },
     reset() {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { backOff } from '../../src/domain/back-off.ts';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
@@ -17,7 +18,7 @@ export interface Gaps {
 }
 
 const MAX_BLOCKS = 100;
-const MAX_WAIT_MS = 10 * MINUTE;
+const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
 /** How long a gap may last before it is an error. */
 const ALARM_MS = 10 * MINUTE;
 const TRACE_PATIENCE_MS = MINUTE;
@@ -79,7 +80,7 @@ export function createGaps(parts: {
             log.info({ ...gap }, 'blocks that were missing are complete');
           continue;
         }
-        const wait = gap.part === 'block' ? MAX_WAIT_MS : Math.min(SECOND * 2 ** gap.attempts, MAX_WAIT_MS);
+        const wait = gap.part === 'block' ? BACK_OFF.max : backOff(gap.attempts, BACK_OFF);
         store.chain.postpone(gap, clock.now() + wait, failure.message);
         if (clock.now() - gap.since < ALARM_MS || alarmed.has(name)) continue;
         alarmed.add(name);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { backOff } from '../../src/domain/back-off.ts';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
@@ -16,7 +17,7 @@ export interface Replays {
 }
 
 const MAX_BLOCKS = 50;
-const MAX_WAIT_MS = 10 * MINUTE;
+const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
 /** How long a replay waits for a block's traces before it continues without internal payments. */
 const TRACE_PATIENCE_MS = 10 * MINUTE;
 
@@ -81,8 +82,7 @@ export function createReplays(parts: {
 
   const noteFailure = ({ id, webhookId, next }: Replay, error: Error): void => {
     const { attempts, since } = failures.get(id) ?? { attempts: 0, since: clock.now() };
-    const wait = Math.min(SECOND * 2 ** attempts, MAX_WAIT_MS);
-    failures.set(id, { attempts: attempts + 1, since, retryAt: clock.now() + wait });
+    failures.set(id, { attempts: attempts + 1, since, retryAt: clock.now() + backOff(attempts, BACK_OFF) });
     store.replays.noteError(id, error.message);
     if (attempts === 0) {
       log.warn({ err: error, replay: id, webhookId, blockNumber: next }, 'cannot read a block for a replay: retrying');

@@ -1,10 +1,10 @@
+import { type BackOff, backOff } from '../domain/back-off.ts';
 import type { Batch, ShownDeliveries } from '../domain/batch.ts';
 import { type ChannelHead, type ChannelState, GONE } from '../domain/channel.ts';
-import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import { narrowed, type Search } from './bisect.ts';
 import type { Verdict } from './breaker.ts';
-import { backoff } from './rate-limit.ts';
 
 /** What becomes of a message after an attempt, decided from its outcome. */
 
@@ -14,6 +14,8 @@ type BlockedState = Exclude<ChannelState, 'ready'>;
 const GIVE_UP_MS = 72 * HOUR;
 /** The first pause of a channel that cannot be written to. */
 export const FIRST_RETRY_MS = 15 * MINUTE;
+/** The pauses of a channel after attempts whose outcome is unknown. */
+export const UNSURE_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 1 };
 const BLOCKED_RETRIES = [FIRST_RETRY_MS, HOUR, 6 * HOUR];
 /** How long alerts are kept for a channel that cannot be written to. */
 const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
@@ -148,7 +150,9 @@ function afterDoubt(
 ): Steps {
   const age = now - batch.frozenAt;
   // Each blind repeat may post a copy, so there are only a few in the three days.
-  const pause = batch.blind ? Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR) : backoff(batch.attempts, random);
+  const pause = batch.blind
+    ? Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR)
+    : Math.ceil(backOff(batch.attempts - 1, UNSURE_BACK_OFF, random()));
   return {
     batch: batch.frozenAt < workedSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
     channel: postponed(batch, now + Math.max(pause, retryAfterMs), 'retry'),

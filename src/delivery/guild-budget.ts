@@ -1,16 +1,14 @@
+import { backOff } from '../domain/back-off.ts';
 import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { GuildHold } from '../domain/sending-pause.ts';
 
 /** Refusals within the window at which all of a guild's channels wait together. */
 const REFUSAL_LIMIT = 10;
 const WINDOW_MS = 10 * MINUTE;
-/**
- * The pause before a probe. It doubles once this many probes were refused: until then, each may find a channel that
- * works.
- */
-const FIRST_PAUSE_MS = MINUTE;
+/** The pauses before a probe. */
+const PROBE_BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
+/** Probes before the pauses grow: until then, each may find a channel that works. */
 const EVEN_PROBES = 10;
-const LONGEST_PAUSE_MS = 15 * MINUTE;
 /** A guild's requests in flight, at most: half of all, so that others always have room. */
 const MAX_IN_FLIGHT = 20;
 /** Time between two probes after changes of permissions: within the budget, and beyond it. */
@@ -83,8 +81,7 @@ export function createGuildBudgets() {
       // Requests that were in flight when the guild's channels began to wait must not lengthen the pause.
       if (held && now < held.probeAt) return;
       const probes = held ? held.probes + 1 : 0;
-      const doublings = Math.min(10, Math.max(0, probes - EVEN_PROBES));
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
+      const pauseMs = backOff(Math.max(0, probes - EVEN_PROBES), PROBE_BACK_OFF);
       budget.held = { since: held?.since ?? now, probeAt: now + pauseMs, probes };
     },
     /** Discord accepted a message: the guild's other channels may continue. */

@@ -1,4 +1,4 @@
-import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { createBreaker, type Verdict } from './breaker.ts';
 import { createRequestWindow, type SlotPolicy } from './request-window.ts';
 
@@ -56,9 +56,4 @@ export function createRateLimit(clock: Clock) {
     state: () => breaker.state(read()),
     pause: () => breaker.pause(read()),
   };
-}
-
-/** Milliseconds before the next attempt: 1 s that doubles up to 60 s, with full jitter. */
-export function backoff(attempt: number, random: () => number): number {
-  return Math.ceil(random() * Math.min(MINUTE, SECOND * 2 ** Math.min(attempt - 1, 6)));
 }

@@ -1,7 +1,7 @@
 import { type Client, DiscordjsErrorCodes, Events } from 'discord.js';
-import { MINUTE } from '../domain/clock.ts';
+import { type BackOff, backOff } from '../domain/back-off.ts';
+import { MINUTE, SECOND } from '../domain/clock.ts';
 import { reasonOf } from '../errors.ts';
-import { backOff } from './back-off.ts';
 import { type ConnectionOptions, makeClient } from './client.ts';
 import { createGatewayState } from './gateway-state.ts';
 import { createIdentifyQueue, type IdentifyLog } from './identify.ts';
@@ -18,6 +18,7 @@ export interface GatewayOptions<Services extends object> extends ConnectionOptio
 
 /** The wait after a refused token. It is long because Discord bans IP addresses that send many invalid requests. */
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
+const CONNECTION_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 0.5 };
 
 /** Connects to Discord and reconnects for as long as it runs. Faults are logged and never end the process. */
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
@@ -72,7 +73,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     const name = isUnauthorized ? 'unauthorized' : 'away';
     state.lost(name);
     if (isUnauthorized) options.onToken(false);
-    const waitMs = isUnauthorized ? UNAUTHORIZED_WAIT_MS : backOff(failures++, options.random());
+    const waitMs = isUnauthorized ? UNAUTHORIZED_WAIT_MS : backOff(failures++, CONNECTION_BACK_OFF, options.random());
     const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
     log.error({ reason: reasonOf(error), state: name, waitMs }, isUnauthorized ? refused : 'no connection to Discord');
     return waitMs;

@@ -1,12 +1,14 @@
 import type { Client, Interaction } from 'discord.js';
-import type { Clock } from '../domain/clock.ts';
+import { type BackOff, backOff } from '../domain/back-off.ts';
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 import { reasonOf } from '../errors.ts';
 import { installedHere } from './authority.ts';
-import { backOff } from './back-off.ts';
 import type { Reply } from './command.ts';
 import { createCommandMentions } from './command-mentions.ts';
 import { createDispatcher, type DispatcherOptions } from './interactions.ts';
 import { registerCommands } from './register.ts';
+
+const REGISTRATION_BACK_OFF: BackOff = { base: 4 * SECOND, max: MINUTE, jitter: 0.5 };
 
 /** What serving the commands needs, and its callbacks. */
 export interface ServedCommandsOptions<Services extends object>
@@ -46,7 +48,7 @@ export function createServedCommands<Services extends object>(options: ServedCom
     } catch (error) {
       if (!isInUse()) return;
       log.error({ reason: reasonOf(error) }, 'cannot register commands');
-      after(backOff(attempt + 2, random()), () => void register(client, isInUse, attempt + 1));
+      after(backOff(attempt, REGISTRATION_BACK_OFF, random()), () => void register(client, isInUse, attempt + 1));
     }
   }
 

@@ -1,5 +1,6 @@
+import { backOff } from './back-off.ts';
 import { type DueAlerts, MAX_ALERTS } from './batch.ts';
-import { MINUTE } from './clock.ts';
+import { MINUTE, SECOND } from './clock.ts';
 import type { DigestReason, Hold } from './hold.ts';
 
 /** If more transactions wait in a channel, they become a digest. */
@@ -12,7 +13,7 @@ export const BURST_ALERTS = 60;
 /** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** The time between the last alert of a burst and its first digest; each further digest doubles it. */
-const BURST_PAUSE = { first: 10_000, most: 50_000 };
+const BURST_PAUSE = { base: 10 * SECOND, max: 50 * SECOND };
 /** After this long without an alert a burst is over, however many there were. */
 const BURST_OVER_MS = MINUTE;
 /** How far back those digests are counted. */
@@ -29,7 +30,7 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
   const isOver = now < lastAt || now >= lastAt + BURST_OVER_MS;
   if (alerts <= BURST_ALERTS || isOver) return null;
   // Bounded, so that nobody can hide an important alert behind a burst for long.
-  return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
+  return lastAt + backOff(digests, BURST_PAUSE);
 }
 
 /**

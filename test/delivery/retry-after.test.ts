@@ -1,17 +1,9 @@
 import { expect, it } from 'vitest';
-import { backoff } from '../../src/delivery/rate-limit.ts';
 import { SECOND } from '../../src/domain/clock.ts';
 import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
 import { ALERTS, GENERAL, HARBOR, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
-
-it('pauses before the next attempt with full jitter up to 1 s, doubling to a minute', () => {
-  const waits = (random: number) => [1, 2, 3, 6, 7, 8, 1_000].map((attempt) => backoff(attempt, () => random));
-  expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
-  expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
-  expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-});
 
 /** A sender with scripted first outcomes; `asked` lists the channels in order. */
 function scripted(...outcomes: SendOutcome[]) {
