@@ -3,7 +3,7 @@ import type { AnyCommand, Command } from '../src/discord/command.ts';
 import { pathIn, wordingsOf } from '../src/languages/definitions.ts';
 import type { Language } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
-import { note } from './shared/reply.ts';
+import { embedReply } from './shared/reply.ts';
 
 /** Commands in the order in which a newcomer needs them, by heading. */
 const SECTIONS = [
@@ -27,7 +27,7 @@ export function helpFor(commands: readonly AnyCommand<never>[]): Command {
       const inMenus = commands.filter((command) => 'kind' in command).map(({ data: { name } }) => name);
       const called = inMenus.map((name) => `**${wordingsOf(language)[name]?.name ?? name}**`);
       const menu = called.length > 0 ? [t('help.menu', { name: called.join(' · ') })] : [];
-      return note('info', t('help.title'), [
+      return embedReply('info', t('help.title'), [
         t('help.intro'),
         `### ${t('help.first.title')}`,
         ...first,

@@ -7,13 +7,13 @@ import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
 import { addressChoice, choicesWith } from './shared/choices.ts';
-import { pager, press, row, rows } from './shared/components.ts';
+import { button, pager, row, rows } from './shared/components.ts';
 import { bySubcommand, define } from './shared/define.ts';
 import { fingerprint } from './shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { boldName, namesByAddress, notNamed, readName, titleName } from './shared/naming.ts';
 import { readAddress, readAddressOrName } from './shared/read-address.ts';
-import { echoing, fullAddress, note, pageOf } from './shared/reply.ts';
+import { embedReply, fullAddress, pageOf, withInput } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 
@@ -82,7 +82,7 @@ export const label = {
     keep: {
       access: 'manage',
       response: 'update',
-      press: async (_, __, { t }) => note('info', t('label.kept'), [t('label.unchanged')]),
+      press: async (_, __, { t }) => embedReply('info', t('label.kept'), [t('label.unchanged')]),
     },
   },
 } satisfies Command<Needs>;
@@ -108,8 +108,8 @@ async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
         : t('label.setOver', { before: boldName(before) });
   const alike = await lookAlikes([address], interaction, context);
   const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
-  return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {
-    components: [row(press(t('label.goPage'), 'label:list:0'))],
+  return embedReply(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {
+    components: [row(button(t('label.goPage'), 'label:list:0'))],
   });
 }
 
@@ -122,12 +122,12 @@ function changingLine({ messages, isAll }: { messages: number; isAll: boolean },
 function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
   const text = checksumAddress(address);
   const buttons = row(
-    press(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
-    press(t('label.no'), `label:keep:${text}`),
+    button(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
+    button(t('label.no'), `label:keep:${text}`),
   );
   const title = t('label.remove', { name: titleName(name) });
   const lines = [fullAddress(address, settings), t('label.removeMeaning')];
-  return note('danger', title, lines, { components: [buttons] });
+  return embedReply('danger', title, lines, { components: [buttons] });
 }
 
 async function drop(
@@ -145,17 +145,17 @@ async function drop(
   const { address } = found;
   await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
   const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
-  return note('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
+  return embedReply('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
 }
 
 /** A page of the names, counted from 0. */
 async function list(guildId: string, { labels, settings, t }: Needs, wanted: number): Promise<Reply> {
   const all = await labels.list(guildId);
-  if (all.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
+  if (all.length === 0) return embedReply('info', t('label.listNone'), [t('label.listStart')]);
   const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);
   const lines = listed.flatMap(({ address, name }) => [boldName(name), fullAddress(address, settings)]);
   const turn = pager(t, page, pages, (to) => `label:list:${to}`);
-  return note('info', t('label.list', { count: all.length }), lines, {
+  return embedReply('info', t('label.list', { count: all.length }), lines, {
     ...(pages > 1 && { footer: { text: t('reply.page', { page: page + 1, pages }) } }),
     components: rows(turn),
   });
@@ -191,6 +191,6 @@ function readTypedName(text: string, t: Translate): string {
   try {
     return readName(text, t);
   } catch (error) {
-    throw error instanceof UserError ? echoing(error, text, t) : error;
+    throw error instanceof UserError ? withInput(error, text, t) : error;
   }
 }

@@ -3,16 +3,16 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { meantProvider, namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
+import { closestProvider, decodeNames, encodeNames, namesIn, offerProviders } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { choicesWith } from './shared/choices.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { bySubcommand, defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
-import { refusing } from './shared/meant.ts';
-import { echoing, listInCode, note, pageOf, quoted, thirdPartyName } from './shared/reply.ts';
+import { embedReply, listInCode, pageOf, quoted, thirdPartyName, withInput } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
+import { suggestionError } from './shared/suggestions.ts';
 
 type Needs = ContextWith<'discovery' | 'coolDown'>;
 
@@ -81,7 +81,7 @@ export const provider = {
       async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
         const discovery = lookUp(interaction, context);
-        const providers = await unpacked(namesIn(decode(only)), category, discovery);
+        const providers = await decodeNames(namesIn(decode(only)), category, discovery);
         if (providers === null) throw new UserError(context.own('provider.oldPage'));
         const query = { category, search: decode(words), providers };
         return results(query, Number(page), discovery, context);
@@ -100,7 +100,7 @@ function lookUp(interaction: CommandUse | ButtonUse, context: Needs): Discovery 
 
 async function categories(discovery: Discovery, t: Translate): Promise<Reply> {
   const { keys, live } = await discovery.categories();
-  return note('info', t('provider.categories', { count: keys.length }), [
+  return embedReply('info', t('provider.categories', { count: keys.length }), [
     keys.map((key) => `\`${key}\``).join(' · '),
     live ? null : t('provider.notLive'),
     `-# ${t('provider.useSearch')}`,
@@ -114,11 +114,11 @@ async function search({ options }: CommandUse, discovery: Discovery, context: Ne
   const category = keyOf(typed, keys);
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const reason = own('provider.noCategory', { typed: quoted(typed), categories: listInCode(keys, own) });
-    throw refusing(reason, typed, keys, own);
+    throw suggestionError(reason, typed, keys, own);
   }
   const named = namesIn(options.getString('provider'));
-  const providers = await unpacked(named, category, discovery);
-  if (providers === null) throw echoing(new UserError(own('provider.none')), named[0] ?? '', own);
+  const providers = await decodeNames(named, category, discovery);
+  if (providers === null) throw withInput(new UserError(own('provider.none')), named[0] ?? '', own);
   const query = { category, search: options.getString('search')?.trim() || null, providers };
   return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context);
 }
@@ -128,7 +128,7 @@ async function results(query: ProviderQuery, wanted: number, discovery: Discover
   const response = await discovery.rows(query);
   if (response.status !== 'ok') {
     const refusal = new UserError(explain(own, response, 'directory'));
-    throw response.status === 'rejected' ? echoing(refusal, wordsOf(query), own) : refusal;
+    throw response.status === 'rejected' ? withInput(refusal, wordsOf(query), own) : refusal;
   }
   const found = groupProviders(response.rows);
   const directoryUrl = discovery.directoryUrl(query.category, query.search);
@@ -136,20 +136,23 @@ async function results(query: ProviderQuery, wanted: number, discovery: Discover
   const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [thirdPartyName(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) {
-    const meant = await meantProvider(query, discovery);
-    const lines = [t('provider.none'), meant === null ? null : t('reply.meant', { text: quoted(meant) })];
-    return note('info', title, lines, { components: rows(browse) });
+    const suggestion = await closestProvider(query, discovery);
+    const lines = [
+      t('provider.none'),
+      suggestion === null ? null : t('reply.suggestion', { text: quoted(suggestion) }),
+    ];
+    return embedReply('info', title, lines, { components: rows(browse) });
   }
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
-  const rest = `${encode(query.search)}:${encode(packed(query.providers, MAX_NAME))}`;
+  const rest = `${encode(query.search)}:${encode(encodeNames(query.providers, MAX_NAME))}`;
   const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
   const lines = [...beyond, ...numbered.flatMap(({ one, number }) => sectionOf(t, one, number))];
   if (!response.complete) lines.push(`-# ${t('provider.incomplete')}`);
-  return note('info', title, lines, {
+  return embedReply('info', title, lines, {
     footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },
     components: rows([...turn, ...browse], links),
   });

@@ -11,7 +11,7 @@ import { define } from './shared/define.ts';
 import { boldName } from './shared/naming.ts';
 import { pauseLines } from './shared/pauses.ts';
 import { quotaLine, refusedFor, usageLine } from './shared/receiver.ts';
-import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
+import { embedReply, firstOf, fullAddress, relativeTime, thirdPartyText } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 
@@ -60,7 +60,7 @@ export const status = {
       refusedLine(access, context),
       own === null ? null : quotaLine(own, context),
     ].filter((line) => line !== null);
-    return note(stopped.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
+    return embedReply(stopped.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
       fields: [
         ...alertFields(overview, pauses.filter(isSeen), t),
         ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
@@ -91,7 +91,7 @@ function alertFields(
   return [
     {
       name: t('status.lastEvent'),
-      value: lastEventAt === null ? t('status.noEvent') : ago(lastEventAt),
+      value: lastEventAt === null ? t('status.noEvent') : relativeTime(lastEventAt),
       inline: true,
     },
     { name: t('status.waiting'), value: waits.join('\n'), inline: true },
@@ -110,11 +110,11 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
 }
 
 function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null, { t }: Needs): string[] {
-  const together = hold ? [t('status.together', { refusals: hold.refusals, due: ago(hold.probeAt) })] : [];
+  const together = hold ? [t('status.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) })] : [];
   const lines = firstOf(t, stopped, hold ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
-      ago: since === null ? t('status.unknownTime') : ago(since),
+      ago: since === null ? t('status.unknownTime') : relativeTime(since),
     }),
   );
   return [...together, ...lines];
@@ -125,7 +125,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
   const lines = silences.slice(0, MAX_SILENCES).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
       name: label === null ? fullAddress(address, settings) : boldName(label),
-      ago: ago(lastEventAt),
+      ago: relativeTime(lastEventAt),
     }),
   );
   // The length of links depends on the explorer's root.
@@ -136,16 +136,16 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
 
 function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Needs): string {
   return t('status.deadLetter', {
-    ago: ago(last.at),
+    ago: relativeTime(last.at),
     channel: `<#${last.channelId}>`,
-    reason: prose(last.reason, 120),
+    reason: thirdPartyText(last.reason, 120),
   });
 }
 
 /** The last delivery from an address that is not a source, if the guild may know about it; null: none. */
 function refusedLine(access: ProjectAccess, context: Needs): string | null {
   const last = refusedFor(access, context);
-  return last && context.t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });
+  return last && context.t('status.refused', { ago: relativeTime(last.at), source: inCode(last.source, '?') });
 }
 
 function versionLine({ t, settings: { version, schema } }: Needs): string {

@@ -12,12 +12,12 @@ import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import { addressChoice, choicesWith } from './shared/choices.ts';
-import { linkButton, press, rows } from './shared/components.ts';
+import { button, linkButton, rows } from './shared/components.ts';
 import { countLookUp } from './shared/cool-down.ts';
 import { defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { readAddress } from './shared/read-address.ts';
-import { addressInCode, echoing, fullAddress, note, thirdPartyName } from './shared/reply.ts';
+import { addressInCode, embedReply, fullAddress, thirdPartyName, withInput } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 import { checkTarget } from './shared/target.ts';
@@ -44,7 +44,7 @@ export const token = {
     if (!explorer) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
     const typed = interaction.options.getString('address', true);
     const address = readAddress(typed, own);
-    if (address === NATIVE_SENTINEL) throw echoing(new UserError(own('token.native')), typed, own);
+    if (address === NATIVE_SENTINEL) throw withInput(new UserError(own('token.native')), typed, own);
     countLookUp('explorer', interaction, context);
     const response = await explorer.token(address);
     switch (response.status) {
@@ -55,7 +55,7 @@ export const token = {
       case 'invalid':
         throw new UserError(own('token.invalid', { address: fullAddress(address, settings) }));
       case 'rejected':
-        throw echoing(new UserError(explain(own, response, 'explorer')), typed, own);
+        throw withInput(new UserError(explain(own, response, 'explorer')), typed, own);
       default:
         if (response.status === 'limited') context.coolDown.limited('explorer');
         throw new UserError(explain(own, response, 'explorer'));
@@ -116,7 +116,7 @@ async function warningOf(found: Token, guildId: string, context: Needs): Promise
 
 function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {
   const { address, name, type, decimals, cataloged } = found;
-  const watchIt = press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary);
+  const watchIt = button(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary);
   const buttons = isOutside ? [] : [watchIt];
   const page = addressPage(settings, address, 'token');
   if (page) buttons.push(linkButton(t('token.explorer'), page));
@@ -125,7 +125,7 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
     ? asName(name, t('token.unnamed'), undefined, t('alert.hiddenName'))
     : thirdPartyName(t, name, t('token.unnamed'));
   const title = [...new Set([called, symbolOf(found, t)])].join(' ').trimEnd();
-  return note(
+  return embedReply(
     warning === null ? 'info' : 'warn',
     warning === null ? title : `⚠️ ${t('alert.imitation', { title })}`,
     [

@@ -16,11 +16,11 @@ import { type AddressFault, addressesIn, checksumAddress, parseWatchable } from 
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
-import { MAX_MENU_OPTIONS, menuRow, press, row } from './shared/components.ts';
+import { button, MAX_MENU_OPTIONS, menuRow, row } from './shared/components.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { namesByAddress, notNamed } from './shared/naming.ts';
 import { nextStep } from './shared/next-step.ts';
-import { fullAddress, note } from './shared/reply.ts';
+import { embedReply, fullAddress } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
 
@@ -66,7 +66,7 @@ export const watchMessage: MessageCommand<Needs> = {
       ...refusedLines(refused, t),
     ];
     if (fresh.length === 0) {
-      return note('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
+      return embedReply('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
     }
     const offered = fresh.slice(0, MAX_MENU_OPTIONS);
     const rest = fresh.length - offered.length;
@@ -77,7 +77,7 @@ export const watchMessage: MessageCommand<Needs> = {
       ...lines,
       rest > 0 ? t('watch.more', { count: rest }) : null,
     ];
-    return note(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count: fresh.length }), shown, {
+    return embedReply(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count: fresh.length }), shown, {
       components: [await menuOf(offered, alike, interaction.guildId, context)],
     });
   },
@@ -130,14 +130,14 @@ async function watchChosen(interaction: MenuUse, values: string[], context: Need
     ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
     ...refusedLines(refused, t),
   ];
-  if (added.length === 0) return note('info', t('watch.nothingNew'), lines);
+  if (added.length === 0) return embedReply('info', t('watch.nothingNew'), lines);
   const target = t('watch.target', { channel: `<#${channelId}>` });
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
   const next = await nextStep(guildId, added, 'all', context);
-  return note(tone, t('watch.done', { count: added.length }), [...lines, target, outside], {
+  return embedReply(tone, t('watch.done', { count: added.length }), [...lines, target, outside], {
     fields: [next.field],
-    components: [row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0'))],
+    components: [row(...next.buttons, button(t('subscription.add.list'), 'subscription:list:all:0'))],
   });
 }
 

@@ -6,7 +6,7 @@ import { UserError } from '../src/errors.ts';
 import { MAX_MENU_OPTIONS, menuRow } from './shared/components.ts';
 import { define } from './shared/define.ts';
 import { namesByAddress } from './shared/naming.ts';
-import { echoing, note } from './shared/reply.ts';
+import { embedReply, withInput } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { catalogedAmong } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
@@ -47,7 +47,7 @@ export const why = {
   execute(interaction, context) {
     const typed = interaction.options.getString('transaction', true);
     const digits = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/i.exec(typed)?.[1];
-    if (!digits) throw echoing(new UserError(context.t('why.badHash')), typed, context.t);
+    if (!digits) throw withInput(new UserError(context.t('why.badHash')), typed, context.t);
     return explain(interaction, context, `0x${digits.toLowerCase()}`);
   },
   buttons: {
@@ -90,7 +90,7 @@ async function explain(
   const url = transactionPage(settings, txHash);
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
-    return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
+    return embedReply('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
   const cataloged = catalogedAmong(await context.tokens.known(guildId));
   const labels = await namesByAddress(guildId, context);
@@ -137,7 +137,7 @@ async function explainMessage(
   const known = transactions.find(({ txHash }) => txHash === chosen);
   const reply = known
     ? await explain(interaction, context, known.txHash, reference)
-    : note('info', t('why.title'), [t('why.several', { count: total })]);
+    : embedReply('info', t('why.title'), [t('why.several', { count: total })]);
   const cataloged = catalogedAmong(await context.tokens.known(guildId));
   const options = transactions.map(({ txHash, transfers, transfer }) => {
     const what = moved(transfer, language, cataloged).replaceAll('`', '');

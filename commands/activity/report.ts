@@ -7,8 +7,8 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { writeNumber } from '../../src/languages/number.ts';
-import { linkButton, press, rows } from '../shared/components.ts';
-import { ago, fullAddress, note } from '../shared/reply.ts';
+import { button, linkButton, rows } from '../shared/components.ts';
+import { embedReply, fullAddress, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import type { ActivityReport } from './read.ts';
 
@@ -57,7 +57,7 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
     ...section(t('activity.largest'), largestOf(found, guildId, context)),
     ...section(t('activity.hidden'), hiddenOf(found, context)),
   ];
-  const reply = note('info', title, lines, {
+  const reply = embedReply('info', title, lines, {
     footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
     ...(png && { image: { url: `attachment://${picture}` } }),
     components: rows(buttons(shown, context)),
@@ -127,7 +127,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
     const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];
-    return [`${iconOf(way, { imitation })} ${linked}`, ago(at), ...link].join(' · ');
+    return [`${iconOf(way, { imitation })} ${linked}`, relativeTime(at), ...link].join(' · ');
   });
 }
 
@@ -144,9 +144,9 @@ function buttons({ address, period }: Shown, { t, settings }: Needs): APIButtonC
   const text = checksumAddress(address);
   const periods = NAMES.map((name) => {
     const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;
-    return press(t(`activity.button.${name}`), `activity:show:${name}:${text}`, style, name === period);
+    return button(t(`activity.button.${name}`), `activity:show:${name}:${text}`, style, name === period);
   });
-  const csv = press(t('activity.csv'), `activity:csv:${period}:${text}`);
+  const csv = button(t('activity.csv'), `activity:csv:${period}:${text}`);
   const page = addressPage(settings, address);
   const explorer = page ? [linkButton(t('activity.explorer'), page)] : [];
   return [...periods, csv, ...explorer];

@@ -4,7 +4,7 @@ import { cutTo } from '../../src/domain/text.ts';
 import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
 import { choicesWith } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
-import { meantBy } from '../shared/meant.ts';
+import { closestMatch } from '../shared/suggestions.ts';
 import { groupProviders } from './show.ts';
 
 /** Discord's limit of a choice's value. */
@@ -24,14 +24,14 @@ export function namesIn(text: string | null): string[] {
 }
 
 /** The names of {@link namesIn} for a custom ID: as they were typed if they fit, otherwise as fingerprints. */
-export function packed(names: readonly string[], most: number): string {
+export function encodeNames(names: readonly string[], max: number): string {
   const whole = names[0] ?? '';
-  if (whole.length <= most && !whole.includes('#')) return whole;
+  if (whole.length <= max && !whole.includes('#')) return whole;
   return names.map(marked).join(',');
 }
 
 /** The names that fingerprints stand for; null if the category no longer has them. */
-export async function unpacked(
+export async function decodeNames(
   names: readonly string[],
   category: string,
   discovery: Discovery,
@@ -42,11 +42,11 @@ export async function unpacked(
   return found.length > 0 ? found : null;
 }
 
-/** The provider of the category that a query without results probably meant; null: unclear. */
-export async function meantProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
+/** The provider of the category whose name is closest to that of a query without results; null: none is close. */
+export async function closestProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
   const { category, providers } = query;
   if (providers.length !== 1) return null;
-  return meantBy(providers[0]!, await providerNames(category, discovery));
+  return closestMatch(providers[0]!, await providerNames(category, discovery));
 }
 
 async function providerNames(category: string, discovery: Discovery): Promise<string[]> {

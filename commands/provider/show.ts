@@ -3,7 +3,7 @@ import { isLinkable, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/providers.ts';
 import { linkButton } from '../shared/components.ts';
-import { prose, thirdPartyName } from '../shared/reply.ts';
+import { thirdPartyName, thirdPartyText } from '../shared/reply.ts';
 
 /** One provider with all its rows, one per plan. */
 export interface Provider {
@@ -49,8 +49,8 @@ export function sectionOf(t: Translate, { name, rows }: Provider, number: number
     return true;
   };
   const lines = [
-    first.offer ? prose(first.offer, 120) : null,
-    first.description ? prose(first.description, 220) : null,
+    first.offer ? thirdPartyText(first.offer, 120) : null,
+    first.description ? thirdPartyText(first.description, 220) : null,
     plansOf(t, rows),
   ].filter(fits);
   const extras = extrasOf(rows).filter(fits);
@@ -76,7 +76,7 @@ function extrasOf(rows: readonly ProviderRow[]): string[] {
       if (!PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name) && !seen.has(name)) seen.set(name, value);
     }
   }
-  return [...seen].slice(0, 4).map(([name, value]) => `${words(name)}: ${prose(value, 80)}`);
+  return [...seen].slice(0, 4).map(([name, value]) => `${words(name)}: ${thirdPartyText(value, 80)}`);
 }
 
 /** `supportedChains` and `supported_chains` → `Supported chains`. */

@@ -2,7 +2,7 @@ import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/com
 import type { AuditEntry } from '../../src/domain/guild.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { pager, rows } from '../shared/components.ts';
-import { moment, note } from '../shared/reply.ts';
+import { absoluteTime, embedReply } from '../shared/reply.ts';
 import { hasManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
@@ -19,14 +19,14 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   const { t } = context;
   const index = Math.max(0, Math.trunc(page) || 0);
   const { total, entries } = await context.audit.page(interaction.guildId, index * PER_PAGE, PER_PAGE);
-  if (total === 0) return note('info', t('setup.audit.none'), [t('setup.audit.kept')]);
+  if (total === 0) return embedReply('info', t('setup.audit.none'), [t('setup.audit.kept')]);
   const pages = Math.ceil(total / PER_PAGE);
   if (index >= pages) return audit(interaction, context, pages - 1);
   const isWhole = hasManageServer(interaction);
   const lines = entries.flatMap((entry) => linesOf(entry, isWhole, context));
   const turn = pager(t, index, pages, (to) => `setup:audit:${to}`);
   const position = pages > 1 ? `${t('reply.page', { page: index + 1, pages })} · ` : '';
-  return note('info', t('setup.audit.title', { count: total }), lines, {
+  return embedReply('info', t('setup.audit.title', { count: total }), lines, {
     footer: { text: `${position}${t('setup.audit.kept')}` },
     components: rows(turn),
   });
@@ -41,7 +41,7 @@ function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, {
   const isShown = isWhole || !ABOUT_ADDRESSES.test(action);
   const text = isShown ? textOf(detail) : '';
   return [
-    `**${words}** · <@${userId}> · ${moment(at)}`,
+    `**${words}** · <@${userId}> · ${absoluteTime(at)}`,
     ...(text === '' ? [] : [`-# ${inCode(text, '', LONGEST_DETAIL)}`]),
   ];
 }

@@ -1,6 +1,6 @@
 import { INTERFACES } from '../../src/domain/upstream.ts';
 import { explain } from '../shared/failure.ts';
-import { ago, moment } from '../shared/reply.ts';
+import { absoluteTime, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault } from './finding.ts';
 
@@ -13,7 +13,7 @@ export function checkInterfaces({ t, interfaces }: ContextWith<'interfaces'>): F
   return INTERFACES.flatMap((name) => {
     const outage = outages.get(name);
     if (!outage) return [];
-    const since = t('setup.check.awaySince', { moment: moment(outage.since), ago: ago(outage.since) });
+    const since = t('setup.check.awaySince', { moment: absoluteTime(outage.since), ago: relativeTime(outage.since) });
     const lines = [explain(t, outage.failure, NAMES[name]), `-# ${since} ${t(`setup.check.away.${name}`)}`];
     return [fault(lines.join('\n'))];
   });

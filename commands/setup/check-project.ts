@@ -7,7 +7,7 @@ import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
 import { quotaLine, refusedFor, usageLine } from '../shared/receiver.ts';
-import { ago, firstOf, fullAddress, MAX_ID } from '../shared/reply.ts';
+import { firstOf, fullAddress, MAX_ID, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import {
   createWebhookButton,
@@ -91,7 +91,7 @@ function refused(context: CheckProjectNeeds, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
   if (!last) return [];
-  const values = { ago: ago(last.at), source: inCode(last.source, '?') };
+  const values = { ago: relativeTime(last.at), source: inCode(last.source, '?') };
   switch (last.reason) {
     case 'unlisted':
       return [fault(t(access.own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator', values))];
@@ -111,7 +111,7 @@ function signatures({ t, projects, lastBadSignature }: CheckProjectNeeds, { own,
   if (!last) return projects.signingSecrets(about) === null ? [] : [fine(t('setup.check.signed'))];
   const key = { missing: 'signatureMissing', wrong: 'signatureWrong', stale: 'signatureStale' } as const;
   const where = own ? '`/setup project`' : '`NOTIFICATION_SIGNING_SECRET`';
-  const line = t(`setup.check.${key[last.fault]}`, { ago: ago(last.at), where });
+  const line = t(`setup.check.${key[last.fault]}`, { ago: relativeTime(last.at), where });
   return [fault(`${line}\n${t('setup.check.signatureCount', { count: last.count })}`)];
 }
 
@@ -169,14 +169,14 @@ function checkEvents(
   if (silent.length === 0) {
     // A subscription without events is shown in the list: the reason may be its filters or its age.
     const isAll = subscriptions.every(({ lastEventAt }) => lastEventAt !== null);
-    return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: ago(last) }))];
+    return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: relativeTime(last) }))];
   }
   const waiting = silent.filter((address) => !lacking?.includes(address));
   const shown = firstOf(t, waiting, 5, (address) => fullAddress(address, settings));
   const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });
   return [
     ...(waiting.length > 0 ? [hint([words, ...shown].join('\n'))] : []),
-    ...(last > 0 ? [fine(t('setup.check.lastEvent', { ago: ago(last) }))] : []),
+    ...(last > 0 ? [fine(t('setup.check.lastEvent', { ago: relativeTime(last) }))] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { rows } from '../shared/components.ts';
 import { pauseLines } from '../shared/pauses.ts';
-import { ago, note } from '../shared/reply.ts';
+import { embedReply, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { receiverUrlButton } from '../shared/webhooks.ts';
@@ -26,7 +26,7 @@ export async function check(interaction: CommandUse, context: Needs): Promise<Re
   const title = faults.length === 0 ? calm : t('setup.check.faults', { count: faults.length });
   const { scope } = await projects.of(interaction.guildId);
   const fixes = faults.flatMap(({ action }) => action ?? []);
-  return note(faults.length === 0 ? 'good' : 'warn', title, lines, {
+  return embedReply(faults.length === 0 ? 'good' : 'warn', title, lines, {
     components: rows([...fixes, ...(scope === null ? [] : [receiverUrlButton(t)])]),
   });
 }
@@ -55,7 +55,7 @@ async function findingsOf(interaction: CommandUse, context: Needs): Promise<Find
   const hold = context.sendingHold(guildId);
   const counts = `${t('status.alerts', { count: waiting })}, ${t('status.held', { count: held })}`;
   return [
-    ...(hold ? [fault(t('setup.check.together', { refusals: hold.refusals, due: ago(hold.probeAt) }))] : []),
+    ...(hold ? [fault(t('setup.check.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) }))] : []),
     ...checkRoles(interaction, context, subscriptions),
     ...ofChannels,
     ofReceiver,

@@ -3,9 +3,9 @@ import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { press, row } from '../shared/components.ts';
+import { button, row } from '../shared/components.ts';
 import { OPEN_MS } from '../shared/confirmations.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
@@ -16,12 +16,12 @@ export async function forget(interaction: CommandUse, { t, metrics, now }: Needs
   requireManageServer(interaction, t);
   const { guildId } = interaction;
   const what = listed(t, await metrics.stored(guildId));
-  if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
+  if (what.length === 0) return embedReply('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
   const buttons = row(
-    press(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
-    press(t('setup.forget.no'), 'setup:spare'),
+    button(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
+    button(t('setup.forget.no'), 'setup:spare'),
   );
-  return note('danger', t('setup.forget.title'), [t('setup.forget.meaning'), t('setup.forget.export')], {
+  return embedReply('danger', t('setup.forget.title'), [t('setup.forget.meaning'), t('setup.forget.export')], {
     fields: [{ name: t('setup.forget.what'), value: what.join('\n') }],
     components: [buttons],
   });
@@ -48,7 +48,7 @@ const eraseButton: Button<Needs> = {
     // Each erasure reads all past alerts, in steps between which deliveries are stored.
     await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
     await receiver.refresh();
-    return note('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
+    return embedReply('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
   },
 };
 
@@ -56,7 +56,7 @@ const eraseButton: Button<Needs> = {
 const spareButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
-  press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
+  press: async (_, __, { t }) => embedReply('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 
 /** The buttons of its question, by action. */

@@ -5,9 +5,9 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import { record } from '../shared/audit.ts';
-import { press, row, rows } from '../shared/components.ts';
+import { button, row, rows } from '../shared/components.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
-import { MAX_ID, note } from '../shared/reply.ts';
+import { embedReply, MAX_ID } from '../shared/reply.ts';
 import { hasManageServer, requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { createWebhookButton, postingHere } from '../shared/webhooks.ts';
@@ -39,16 +39,16 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
   const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, LOOK_MS) : null;
   const isNone = here?.status === 'ok' && here.webhooks.length === 0;
   const urlButton = urls.retiring
-    ? press(t('setup.project.revoke'), 'setup:revoke')
-    : press(t('setup.project.rotate'), 'setup:rotate');
+    ? button(t('setup.project.revoke'), 'setup:revoke')
+    : button(t('setup.project.rotate'), 'setup:rotate');
   const buttons = [
     ...(isNone ? [createWebhookButton(t)] : []),
     ...(isAdmin && !urls.fixed ? [urlButton] : []),
-    ...(access.own ? [press(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
+    ...(access.own ? [button(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
   ];
   const tone = access.status === 'sealed' ? 'warn' : title ? 'good' : 'info';
   const usual = t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle');
-  return note(tone, title ?? usual, lines, {
+  return embedReply(tone, title ?? usual, lines, {
     fields: isAdmin ? fieldsOf(context, urls, here?.status === 'ok' && !isNone) : hiddenField(context),
     components: rows(buttons),
   });
@@ -123,10 +123,10 @@ async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
   const { retiring } = receiver.urls(scope);
   if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
   const buttons = row(
-    press(t('setup.project.revoke'), `setup:revoked:${fingerprint(retiring)}`, ButtonStyle.Danger),
-    press(t('setup.project.keep'), 'setup:kept'),
+    button(t('setup.project.revoke'), `setup:revoked:${fingerprint(retiring)}`, ButtonStyle.Danger),
+    button(t('setup.project.keep'), 'setup:kept'),
   );
-  return note('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
+  return embedReply('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
     components: [buttons],
   });
 }
@@ -163,11 +163,11 @@ async function storedBy({ t, storedProjects }: Needs, guildId: string): Promise<
 
 function askToRemove({ t }: Needs, stored: StoredProject): Reply {
   const buttons = row(
-    press(t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`, ButtonStyle.Danger),
-    press(t('setup.project.keep'), 'setup:kept'),
+    button(t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`, ButtonStyle.Danger),
+    button(t('setup.project.keep'), 'setup:kept'),
   );
   const lines = [inCode(stored.projectId, '?', MAX_ID), t('setup.project.removeText')];
-  return note('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
+  return embedReply('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
 }
 
 const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
@@ -184,7 +184,7 @@ const removedButton: Button<Needs> = {
     if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
     await context.guilds.changeSettings(interaction.guildId, { webhook: null });
     await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
-    return note('good', t('setup.project.removed'), [t('setup.project.removedText')]);
+    return embedReply('good', t('setup.project.removed'), [t('setup.project.removedText')]);
   },
 };
 

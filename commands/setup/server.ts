@@ -4,11 +4,11 @@ import { type AlertStyle, styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { press, rows } from '../shared/components.ts';
-import { notAmong } from '../shared/meant.ts';
-import { echoing, note } from '../shared/reply.ts';
+import { button, rows } from '../shared/components.ts';
+import { embedReply, withInput } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { invalidChoiceError } from '../shared/suggestions.ts';
 import { checkTarget } from '../shared/target.ts';
 
 type Needs = ContextWith<'guildChannels' | 'guilds' | 'audit' | 'now'>;
@@ -66,7 +66,7 @@ function settingsNote(
   t: Translate,
 ): Reply {
   const languageName = language === null ? undefined : LANGUAGES[language as Language];
-  return note(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [], {
+  return embedReply(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [], {
     fields: [
       {
         name: t('setup.server.channel'),
@@ -83,7 +83,7 @@ function settingsNote(
       { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf(null, style)}`), inline: true },
     ],
     footer: { text: t('setup.server.footer') },
-    components: rows(defaultChannel ? [press(t('setup.server.unset'), `setup:unset:${defaultChannel}`)] : []),
+    components: rows(defaultChannel ? [button(t('setup.server.unset'), `setup:unset:${defaultChannel}`)] : []),
   });
 }
 
@@ -112,14 +112,16 @@ function readTimezone(text: string): string | null {
   }
 }
 
-/** The error for an unknown time zone, with the one that was probably meant. */
+/** The error for an unknown time zone, with a suggestion if there is a similar one. */
 function unknownTimezone(typed: string, t: Translate): UserError {
   let start = typed.trim().slice(0, 50);
   // Typos are mostly near the end.
   while (start.length >= MIN_SHARED_CHARACTERS && timezones(start).length === 0) start = start.slice(0, -1);
-  const [meant] = start.length >= MIN_SHARED_CHARACTERS ? timezones(start) : [];
-  const reason = meant ? t('reply.meant', { text: `\`${meant.value}\`` }) : t('setup.server.badTimezone');
-  return echoing(new UserError(`${meant ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
+  const [suggestion] = start.length >= MIN_SHARED_CHARACTERS ? timezones(start) : [];
+  const reason = suggestion
+    ? t('reply.suggestion', { text: `\`${suggestion.value}\`` })
+    : t('setup.server.badTimezone');
+  return withInput(new UserError(`${suggestion ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
 }
 
 /** The supported language of a locale, by language if the country differs. */
@@ -127,12 +129,12 @@ function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
   const known = LANGUAGE_CHOICES.map(({ value }) => value);
-  throw echoing(notAmong('language', typed, known, t), typed, t);
+  throw withInput(invalidChoiceError('language', typed, known, t), typed, t);
 }
 
 function readStyle(typed: string, t: Translate): AlertStyle {
   if (typed === 'compact' || typed === 'full') return typed;
-  throw echoing(notAmong('style', typed, ['compact', 'full'], t), typed, t);
+  throw withInput(invalidChoiceError('style', typed, ['compact', 'full'], t), typed, t);
 }
 
 /** Time zones that match the typed text. */

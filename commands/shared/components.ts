@@ -18,7 +18,7 @@ export const MAX_MENU_OPTIONS = 25;
 export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
 
 /** A button that the named command's `buttons` handle; it still works after a restart. */
-export function press(
+export function button(
   label: string,
   customId: string,
   style: PressStyle = ButtonStyle.Secondary,
@@ -57,8 +57,8 @@ export function menuRow(
 export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
   if (pages < 2 || idOf(page + 1).length > 100) return [];
   return [
-    press(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
-    press(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
+    button(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
+    button(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
   ];
 }
 

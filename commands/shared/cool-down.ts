@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBuckets } from '../../src/domain/token-bucket.ts';
 import { UserError } from '../../src/errors.ts';
-import { ago } from './reply.ts';
+import { relativeTime } from './reply.ts';
 import type { ContextWith } from './services.ts';
 
 /** How many lookups a person, a server and everybody together can make at once, and how often one more. */
@@ -60,6 +60,6 @@ export function countLookUp(
   const hold = coolDown.take(service, isOutside ? user.id : guildId, user.id);
   if (!hold) return;
   if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));
-  const due = ago(hold.until + SECOND);
+  const due = relativeTime(hold.until + SECOND);
   throw new UserError(own(hold.who === 'person' ? 'failure.coolDown' : 'failure.coolDownServer', { due }));
 }

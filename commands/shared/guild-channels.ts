@@ -1,7 +1,7 @@
 import { ChannelType, DiscordAPIError, type Guild, type GuildBasedChannel, RESTJSONErrorCodes } from 'discord.js';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { UserError } from '../../src/errors.ts';
-import { ago } from './reply.ts';
+import { relativeTime } from './reply.ts';
 import type { ContextWith } from './services.ts';
 
 /** What Discord's response shows about a channel; undefined: nothing. */
@@ -125,5 +125,5 @@ export function readFailure(error: unknown): 'gone' | 'hidden' | null {
 
 /** Throws the {@link UserError} for a guild whose requests Discord refused too often. */
 export function tooManyRefusals({ t, now }: ContextWith<'now'>): never {
-  throw new UserError(t('failure.refused', { due: ago(now() + REFUSED_MS) }));
+  throw new UserError(t('failure.refused', { due: relativeTime(now() + REFUSED_MS) }));
 }

@@ -1,6 +1,6 @@
 import type { SendingPause } from '../../src/domain/sending-pause.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { ago, firstOf } from './reply.ts';
+import { firstOf, relativeTime } from './reply.ts';
 
 const PAUSE = {
   token: 'status.pauseToken',
@@ -14,7 +14,7 @@ const PAUSE = {
 export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
   const all = pauses.filter(({ channelId }) => channelId === null);
   return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {
-    const words = t(PAUSE[reason], { due: ago(until) });
+    const words = t(PAUSE[reason], { due: relativeTime(until) });
     return channelId === null ? words : `<#${channelId}>: ${words}`;
   });
 }

@@ -1,7 +1,7 @@
 import { MIB } from '../../src/domain/bytes.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { ago } from './reply.ts';
+import { relativeTime } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
 
 /**
@@ -21,7 +21,7 @@ export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'rece
   const { refused, limits } = receiverQuota(scope);
   if (!refused) return null;
   const most = Math.round(limits.dayBytes / MIB);
-  const words = { refused: refused.count, ago: ago(refused.at), rate: limits.rate, most };
+  const words = { refused: refused.count, ago: relativeTime(refused.at), rate: limits.rate, most };
   return t(`setup.check.quota-${refused.reason}`, words);
 }
 

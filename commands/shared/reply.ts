@@ -11,17 +11,17 @@ import type { Translate } from '../../src/languages/index.ts';
 /** The kind of a reply, shown as the color of its edge. */
 export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
 
-/** Most characters of an embed's description (Discord allows 4,096) without the end that counts the omitted lines. */
+/** Maximum characters of an embed's description (Discord allows 4,096), without the count of omitted lines. */
 export const MAX_REPLY_TEXT = 3_900;
 
-/** Most characters of typed text that a refusal shows. */
-const MAX_ECHO = 100;
+/** Maximum characters of typed text in an error. */
+const MAX_INPUT_SHOWN = 100;
 
-/** Most characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
+/** Maximum characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
 export const MAX_ID = 64;
 
 /** A reply of one embed; a description that is too long for Discord is cut at a line's end. */
-export function note(
+export function embedReply(
   tone: keyof typeof COLORS,
   title: string,
   lines: readonly (string | null)[],
@@ -34,22 +34,22 @@ export function note(
   return { embeds: [{ ...shown, ...embed }], components };
 }
 
-/** As many lines as fit, and the number of omitted ones. */
-export function asManyAsFit(lines: readonly string[], most: number): string {
+/** As many lines as fit into `max` characters, and the number of omitted ones. */
+export function asManyAsFit(lines: readonly string[], max: number): string {
   const kept: string[] = [];
   let length = 0;
   for (const line of lines) {
-    if (length + line.length + 1 > most) return `${kept.join('\n')}\n… +${lines.length - kept.length}`;
+    if (length + line.length + 1 > max) return `${kept.join('\n')}\n… +${lines.length - kept.length}`;
     kept.push(line);
     length += line.length + 1;
   }
   return kept.join('\n');
 }
 
-/** The first entries, one line each, and the number of others. */
-export function firstOf<T>(t: Translate, all: readonly T[], most: number, show: (one: T) => string): string[] {
-  const more = all.length > most ? [t('reply.more', { count: all.length - most })] : [];
-  return [...all.slice(0, most).map(show), ...more];
+/** The first `max` entries, one line each, and the number of others. */
+export function firstOf<T>(t: Translate, all: readonly T[], max: number, show: (one: T) => string): string[] {
+  const more = all.length > max ? [t('reply.more', { count: all.length - max })] : [];
+  return [...all.slice(0, max).map(show), ...more];
 }
 
 /** One page of a list that is not empty: the requested one, counted from 0, or the nearest existing one. */
@@ -83,13 +83,13 @@ export function shortAddress(address: AddressText): string {
   return `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
-/** "3 hours ago", in the reader's language and time zone. */
-export function ago(milliseconds: number): string {
+/** "3 hours ago" or "in 3 hours", in the reader's language and time zone. */
+export function relativeTime(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.RelativeTime);
 }
 
 /** "21 November 2026 22:00", in the reader's language and time zone. */
-export function moment(milliseconds: number): string {
+export function absoluteTime(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.LongDateShortTime);
 }
 
@@ -104,21 +104,21 @@ export function quoted(typed: string, fallback = '` `'): string {
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
-/** A refusal that shows the typed text, unless it already does. */
-export function echoing({ message }: UserError, typed: string, t: Translate): UserError {
-  const shown = quoted(typed.slice(0, MAX_ECHO));
+/** The error with the typed text in its message, unless that already has it. */
+export function withInput({ message }: UserError, typed: string, t: Translate): UserError {
+  const shown = quoted(typed.slice(0, MAX_INPUT_SHOWN));
   return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
 }
 
-/** Third-party prose in inline code: each word made harmless, 🔗 for links, at most `most` characters. */
-export function prose(text: string, most: number): string {
+/** A third party's text in inline code: each word made harmless, 🔗 for links, at most `max` characters. */
+export function thirdPartyText(text: string, max: number): string {
   const words: string[] = [];
   let length = 0;
   for (const word of text.slice(0, 2_000).split(/\s+/u)) {
     const plain = looksLikeLink(word) ? '🔗' : plainText(word);
     if (plain === null) continue;
     length += plain.length + 1;
-    if (length > most) {
+    if (length > max) {
       words.push('…');
       break;
     }

@@ -4,7 +4,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook, WebhooksResult } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { press } from './components.ts';
+import { button } from './components.ts';
 import type { ContextWith } from './services.ts';
 
 /** How long a reply waits for a webhook's addresses. */
@@ -59,12 +59,12 @@ export function withAddresses({ notification }: ReadyProject, webhooks: readonly
 
 /** The button that creates the webhook. */
 export const createWebhookButton = (t: Translate): APIButtonComponent =>
-  press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
+  button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
 
 /** The button that adds watched addresses to the webhook; `what`: a subscription's number, or `all`. */
 export const fillWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
-  press(t('webhook.fill.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
+  button(t('webhook.fill.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
 
 /** The button that shows the receiver URL. */
 export const receiverUrlButton = (t: Translate): APIButtonComponent =>
-  press(t('webhook.list.receiver'), 'setup:receiver');
+  button(t('webhook.list.receiver'), 'setup:receiver');

@@ -6,13 +6,13 @@ import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { press, row } from '../shared/components.ts';
+import { button, row } from '../shared/components.ts';
 import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
 import { nextStep } from '../shared/next-step.ts';
 import { readAddress } from '../shared/read-address.ts';
-import { fullAddress, note } from '../shared/reply.ts';
+import { embedReply, fullAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
@@ -21,7 +21,7 @@ import { addressLine, summary } from './describe.ts';
 import { type DryRunNeeds, dryRunField } from './dry-run.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
 import { requireMention } from './mention.ts';
-import { chosenBy } from './options.ts';
+import { readOptions } from './options.ts';
 import { panelRow } from './panel.ts';
 import { tokenBook } from './token-book.ts';
 
@@ -32,7 +32,7 @@ export type AddNeeds = DryRunNeeds & ContextWith<'guilds' | 'audit' | 'receiver'
 export async function add(interaction: CommandUse, context: AddNeeds): Promise<Reply> {
   const address = readAddress(interaction.options.getString('address', true), context.t, parseWatchable);
   const tokens = await tokenBook(interaction.guildId, context);
-  const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
+  const choices = readOptions(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
   await checkPlace(interaction, channelId, picked, context);
@@ -124,12 +124,12 @@ async function added(
     silentMention(interaction, subscription, t),
     outside,
   ];
-  return note(tone, t('subscription.add.title', { name: nameOf(subscription) }), lines, {
+  return embedReply(tone, t('subscription.add.title', { name: nameOf(subscription) }), lines, {
     fields: [next.field, dryRun],
     footer: { text: t('subscription.add.footer', { id }) },
     components: [
       panelRow(subscription, context),
-      row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0')),
+      row(...next.buttons, button(t('subscription.add.list'), 'subscription:list:all:0')),
     ],
   });
 }

@@ -1,12 +1,12 @@
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { addressLine, summary } from './describe.ts';
 import { type DryRunNeeds, dryRunField } from './dry-run.ts';
 import { named } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
-import { chosenBy } from './options.ts';
+import { readOptions } from './options.ts';
 import { panel, panelRow } from './panel.ts';
 import { onlyChanged, save } from './save.ts';
 import { tokenBook } from './token-book.ts';
@@ -20,7 +20,7 @@ export async function edit(interaction: CommandUse, context: Needs): Promise<Rep
   const given = interaction.options.data[0]?.options ?? [];
   if (given.every(({ name }) => name === 'subscription')) return panel(before, context);
   const tokens = await tokenBook(interaction.guildId, context);
-  const choices = chosenBy(interaction, context, tokens, before);
+  const choices = readOptions(interaction, context, tokens, before);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(interaction, picked.id, picked, context);
   const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));
@@ -32,8 +32,8 @@ export async function edit(interaction: CommandUse, context: Needs): Promise<Rep
   if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);
   const lines = [addressLine(after.address, context), ...summary(after, context, tokens)];
   const rest = { fields, components: [panelRow(after, context)] };
-  if (same) return note('info', t('subscription.edit.same'), lines, rest);
-  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, rest);
+  if (same) return embedReply('info', t('subscription.edit.same'), lines, rest);
+  return embedReply('good', t('subscription.edit.title', { name: nameOf(after) }), lines, rest);
 }
 
 /** `/subscription pause` and `resume`. */
@@ -44,7 +44,8 @@ export async function pause(interaction: CommandUse, context: Needs, paused: boo
   const after = await save(interaction, context, before, { paused }, action);
   const name = nameOf(after);
   const address = addressLine(after.address, context);
-  if (paused) return note('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
+  if (paused)
+    return embedReply('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
   const tokens = await tokenBook(interaction.guildId, context);
-  return note('good', t('subscription.pause.resumed', { name }), [address, ...summary(after, context, tokens)]);
+  return embedReply('good', t('subscription.pause.resumed', { name }), [address, ...summary(after, context, tokens)]);
 }

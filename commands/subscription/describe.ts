@@ -3,7 +3,7 @@ import type { Asset, Choices, Subscription } from '../../src/domain/subscription
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
-import { fullAddress, moment } from '../shared/reply.ts';
+import { absoluteTime, fullAddress } from '../shared/reply.ts';
 import type { CommandServices, ContextWith } from '../shared/services.ts';
 import type { TokenBook } from './token-book.ts';
 
@@ -53,7 +53,7 @@ export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Contex
   if (mutedUntil === null || mutedUntil <= now()) return '';
   return mutedUntil === FOREVER
     ? t('subscription.state.mutedForever')
-    : t('subscription.state.muted', { time: moment(mutedUntil) });
+    : t('subscription.state.muted', { time: absoluteTime(mutedUntil) });
 }
 
 /** A line if nothing is posted now; null: alerts are posted. */

@@ -11,7 +11,7 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { impostorsAmong } from '../shared/look-alike.ts';
-import { ago, asManyAsFit } from '../shared/reply.ts';
+import { asManyAsFit, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
 import { catalogedAmong, knownIn } from '../shared/tokens.ts';
@@ -90,7 +90,7 @@ async function exampleLines(
     const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
     const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
     const url = transactionPage(settings, transfer.txHash);
-    return `${warned(title, transfer, isLookAlike)} · ${ago(seenAt)}${url ? ` · [tx](${url})` : ''}`;
+    return `${warned(title, transfer, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { writeFiles } from './file.ts';
@@ -28,7 +28,7 @@ export async function exportFile(interaction: CommandUse, context: Needs): Promi
   ];
   const numberOf = (index: number) => (files.length > 1 ? `-${index + 1}` : '');
   return {
-    ...note('info', t('subscription.export.title'), lines),
+    ...embedReply('info', t('subscription.export.title'), lines),
     files: files.map((data, index) => ({ name: `ledgerbell-subscriptions${numberOf(index)}.csv`, data })),
   };
 }

@@ -5,8 +5,8 @@ import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
-import { notAmong } from '../shared/meant.ts';
 import { quoted } from '../shared/reply.ts';
+import { invalidChoiceError } from '../shared/suggestions.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import type { TokenBook } from './token-book.ts';
 
@@ -31,7 +31,7 @@ export interface Field<Value> {
 }
 
 /** Reads a cell of a file; a refusal carries the text as its cause, so that equal refusals are shown once. */
-export function citing<Value>(text: string, read: () => Value): Value {
+export function withCause<Value>(text: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
@@ -64,7 +64,7 @@ export function oneOf<Value extends string>(option: string, values: readonly [Va
       if (text === '') return values[0];
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
-      throw notAmong(called(option), text, values, t);
+      throw invalidChoiceError(called(option), text, values, t);
     },
     write: String,
   };
@@ -118,14 +118,16 @@ export function readAmount(option: string, text: string, reading: Reading): stri
   const { t, called } = reading;
   if (!isAmount(text)) {
     const reason = t('subscription.filter.amount', { option: called(option) });
-    const meant = meantAmount(text);
-    throw new UserError(meant === null ? reason : `${reason} ${t('reply.meant', { text: quoted(meant) })}`);
+    const suggestion = likelyAmount(text);
+    throw new UserError(
+      suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`,
+    );
   }
   return clearAmount(text, reading);
 }
 
 /** The amount that a text with a currency's sign, a decimal comma or separators probably means; null: unclear. */
-function meantAmount(text: string): string | null {
+function likelyAmount(text: string): string | null {
   const bare = text.replace(/^[$€£¥]\s?|\s?[$€£¥]$/gu, '').replace(/(?<=\d)[\s'’_](?=\d{3})/gu, '');
   const isGrouped = /^[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^[1-9]\d{0,2},\d{3}\.\d+$/.test(bare);
   // A single comma before three digits may separate thousands or decimals.

@@ -9,10 +9,9 @@ import { halfWidth } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { readName } from '../shared/naming.ts';
-import { addressInCode, echoing } from '../shared/reply.ts';
+import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import {
-  citing,
   type Field,
   list,
   nullable,
@@ -27,6 +26,7 @@ import {
   readRole,
   readStyle,
   readToken,
+  withCause,
   writeMinimums,
   yesOrNo,
 } from './field-values.ts';
@@ -82,10 +82,10 @@ function readField<Key extends keyof Flat>(
   const text = input(FIELDS[key].option);
   if (text === undefined) return;
   try {
-    chosen[key] = citing(text, () => FIELDS[key].read(halfWidth(text.trim()), reading));
+    chosen[key] = withCause(text, () => FIELDS[key].read(halfWidth(text.trim()), reading));
   } catch (error) {
     // For a file, each fault is shown once with its line numbers.
-    throw error instanceof UserError && reading.language !== null ? echoing(error, text, reading.t) : error;
+    throw error instanceof UserError && reading.language !== null ? withInput(error, text, reading.t) : error;
   }
 }
 

@@ -5,7 +5,7 @@ import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { citing, type Reading, readYesOrNo, writeYesOrNo } from './field-values.ts';
+import { type Reading, readYesOrNo, withCause, writeYesOrNo } from './field-values.ts';
 import { FIELDS, readChoices, writeChoices } from './fields.ts';
 
 /** The columns of a subscription besides its address and channel. */
@@ -94,9 +94,10 @@ export function readKept(input: (column: string) => string | undefined, before: 
   const mutedUntil = input('muted-until');
   return {
     ...readChoices(input, before, reading),
-    paused: paused === undefined ? before.paused : citing(paused, () => readYesOrNo('paused', paused, false, reading)),
+    paused:
+      paused === undefined ? before.paused : withCause(paused, () => readYesOrNo('paused', paused, false, reading)),
     mutedUntil:
-      mutedUntil === undefined ? before.mutedUntil : citing(mutedUntil, () => readMoment(mutedUntil, reading)),
+      mutedUntil === undefined ? before.mutedUntil : withCause(mutedUntil, () => readMoment(mutedUntil, reading)),
   };
 }
 

@@ -4,10 +4,10 @@ import { isolate } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { refusing } from '../shared/meant.ts';
-import { echoing, shortAddress } from '../shared/reply.ts';
+import { shortAddress, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf, visibleTo } from '../shared/subscriptions.ts';
+import { suggestionError } from '../shared/suggestions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions'>;
@@ -26,12 +26,12 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const reason = t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`);
-    throw refusing(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
+    throw suggestionError(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
   }
   const choices = found
     .slice(0, 20)
     .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));
-  throw echoing(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
+  throw withInput(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
 }
 
 /** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */

@@ -144,7 +144,7 @@ function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: Co
 }
 
 /** The texts of the changed fields, by option. */
-export function filledIn(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
+export function readForm(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
   const inputs = new Map<string, string>();
   for (const control of FORMS[name] as readonly Control[]) {
     const field = fields.fields.get(control.option);

@@ -5,12 +5,12 @@ import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { press, row, rows } from '../shared/components.ts';
+import { button, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName } from '../shared/naming.ts';
 import { nextStep } from '../shared/next-step.ts';
-import { addressInCode, firstOf, note, quoted } from '../shared/reply.ts';
+import { addressInCode, embedReply, firstOf, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
@@ -62,25 +62,25 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   const { there, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
-    return note('danger', t('subscription.import.wrong', { count: errors.length }), [
+    return embedReply('danger', t('subscription.import.wrong', { count: errors.length }), [
       t('subscription.import.nothingDone'),
       ...faults(errors, t),
     ]);
   }
   const same = unchanged > 0 ? [t('subscription.import.unchanged', { count: unchanged })] : [];
   if (added.length + changed.length + labels.length === 0) {
-    return note('info', t('subscription.import.nothing'), same);
+    return embedReply('info', t('subscription.import.nothing'), same);
   }
   const proposed: ProposedImport = { added, changed, labels };
   const id = await ask(interaction, context, IMPORT, proposed);
   const buttons = row(
-    press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
-    press(t('subscription.import.no'), `subscription:discard:${id}`),
+    button(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
+    button(t('subscription.import.no'), `subscription:discard:${id}`),
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
   const lines = [...alike, ...preview(proposed, there, t), ...same, t('subscription.import.stays')];
-  return note('warn', t('subscription.import.title'), lines, { components: [buttons] });
+  return embedReply('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
 /** `subscription:import:<entry>` */
@@ -109,10 +109,10 @@ export const importButton: Button<Needs> = {
       changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
       labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
     ];
-    if (added.length === 0) return note('good', t('subscription.import.done'), lines);
+    if (added.length === 0) return embedReply('good', t('subscription.import.done'), lines);
     const addresses = [...new Set(added.map(({ address }) => address))];
     const { field, buttons } = await nextStep(guildId, addresses, 'all', context);
-    return note('good', t('subscription.import.done'), lines, { fields: [field], components: rows(buttons) });
+    return embedReply('good', t('subscription.import.done'), lines, { fields: [field], components: rows(buttons) });
   },
 };
 
@@ -122,7 +122,7 @@ export const discardButton: Button<Needs> = {
   response: 'update',
   async press(interaction, [entry], context) {
     await takeConfirmation(interaction, context, IMPORT, entry);
-    return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
+    return embedReply('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
 

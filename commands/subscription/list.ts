@@ -3,9 +3,9 @@ import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/disco
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { menuRow, pager, press, row, rows } from '../shared/components.ts';
+import { button, menuRow, pager, row, rows } from '../shared/components.ts';
 import { titleName } from '../shared/naming.ts';
-import { ago, asManyAsFit, note, pageOf, shortAddress } from '../shared/reply.ts';
+import { asManyAsFit, embedReply, pageOf, relativeTime, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
@@ -50,7 +50,7 @@ async function page(
   if (shown.length === 0) {
     const none =
       channel === 'all' ? t('subscription.list.none') : t('subscription.list.noneHere', { channel: `<#${channel}>` });
-    return note('info', t('subscription.list.noneTitle'), [none]);
+    return embedReply('info', t('subscription.list.noneTitle'), [none]);
   }
   const { page: current, pages, shown: listed } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
@@ -64,7 +64,7 @@ async function page(
   const lines = linesWith(Math.min(MAX_PHRASES, room));
   const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), MAX_FIELD_TEXT);
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
-  return note('info', t('subscription.list.title', { count: shown.length }), lines, {
+  return embedReply('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
     components: [...(context.manages ? [menuOf(listed, interaction, context)] : []), ...rows(turn)],
@@ -103,9 +103,9 @@ export const actMenu: Menu<Needs> = {
     const { t } = context;
     const shown = await panel(found, context);
     const acts = row(
-      press(t('subscription.list.mute'), `subscription:mute:${found.id}`),
-      press(t('subscription.list.test'), `subscription:test:${found.id}`),
-      press(t('subscription.remove.yes'), `subscription:remove:${found.id}`, ButtonStyle.Danger),
+      button(t('subscription.list.mute'), `subscription:mute:${found.id}`),
+      button(t('subscription.list.test'), `subscription:test:${found.id}`),
+      button(t('subscription.remove.yes'), `subscription:remove:${found.id}`, ButtonStyle.Danger),
     );
     return { ...shown, components: [...shown.components!, acts] };
   },
@@ -121,7 +121,9 @@ function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, 
   const { t } = context;
   const { id, label, address, lastEventAt } = subscription;
   const last =
-    lastEventAt === null ? t('subscription.list.noEvent') : t('subscription.list.lastEvent', { ago: ago(lastEventAt) });
+    lastEventAt === null
+      ? t('subscription.list.noEvent')
+      : t('subscription.list.lastEvent', { ago: relativeTime(lastEventAt) });
   return [
     `**${label === null ? '' : `${titleName(label)} · `}${t('subscription.list.number', { id })}**`,
     addressLine(address, context),

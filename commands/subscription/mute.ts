@@ -7,11 +7,11 @@ import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { press, row, rows } from '../shared/components.ts';
-import { notAmong } from '../shared/meant.ts';
-import { echoing, moment, note, shortAddress } from '../shared/reply.ts';
+import { button, row, rows } from '../shared/components.ts';
+import { absoluteTime, embedReply, shortAddress, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf, seenBy, unseenLine } from '../shared/subscriptions.ts';
+import { invalidChoiceError } from '../shared/suggestions.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, seenOne } from './find.ts';
@@ -39,7 +39,7 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
   if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
     return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
   }
-  if (token !== null) throw echoing(new UserError(t('subscription.mute.tokenNeedsAll')), token, t);
+  if (token !== null) throw withInput(new UserError(t('subscription.mute.tokenNeedsAll')), token, t);
   return muteOne(interaction, context, await named(interaction, context), until);
 }
 
@@ -65,7 +65,7 @@ export function muteRow(
   const name = label === null ? shortAddress(address) : isolate(cutTo(label, 40));
   return row(
     ...lengths.map(({ value, duration }, index) =>
-      press(
+      button(
         index === 0 ? t('subscription.mute.press', { name, duration }) : duration,
         `subscription:mute:${id}:${value}`,
       ),
@@ -87,8 +87,8 @@ async function muteOne(
   const lines = after.paused
     ? [until === null ? null : lasting(until, t), silentLine(after, context)]
     : [lasting(until, t)];
-  return note('good', title, [addressLine(after.address, context), ...lines], {
-    components: rows(until === null ? [] : [press(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`)]),
+  return embedReply('good', title, [addressLine(after.address, context), ...lines], {
+    components: rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`)]),
   });
 }
 
@@ -102,11 +102,11 @@ async function muteAll(interaction: CommandUse, context: Needs, until: number | 
   const ids = visible.map(({ id }) => id);
   const count = await subscriptions.mute(guildId, ids, until);
   await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
-  if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left]);
+  if (until !== null) return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left]);
   const stay = await mutedTokens(guildId, context, await tokenBook(guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
   const paused = visible.filter((one) => one.paused).length;
-  return note('good', t('subscription.mute.endedAll', { count }), [
+  return embedReply('good', t('subscription.mute.endedAll', { count }), [
     lasting(until, t),
     left,
     paused > 0 ? t('status.paused', { count: paused }) : null,
@@ -123,11 +123,13 @@ async function muteToken(interaction: CommandUse, context: Needs, text: string, 
   const name = tokens.shortNameOf(token);
   const contract = token === 'native' ? null : addressLine(token, context, 'token');
   if (until === null) {
-    return note('good', t('subscription.mute.ended', { name }), [contract, t('subscription.mute.tokenAgain')]);
+    return embedReply('good', t('subscription.mute.ended', { name }), [contract, t('subscription.mute.tokenAgain')]);
   }
   const lasts =
-    until === FOREVER ? t('subscription.mute.tokenForever') : t('subscription.mute.token', { time: moment(until) });
-  return note('good', t('subscription.mute.title', { name }), [contract, lasts]);
+    until === FOREVER
+      ? t('subscription.mute.tokenForever')
+      : t('subscription.mute.token', { time: absoluteTime(until) });
+  return embedReply('good', t('subscription.mute.title', { name }), [contract, lasts]);
 }
 
 function untilOf(duration: string, { now, t }: Needs): number | null {
@@ -136,12 +138,14 @@ function untilOf(duration: string, { now, t }: Needs): number | null {
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
   const known = MUTE_CHOICES.map(({ value }) => value);
-  throw echoing(notAmong('duration', duration, known, t), duration, t);
+  throw withInput(invalidChoiceError('duration', duration, known, t), duration, t);
 }
 
 function lasting(until: number | null, t: Translate): string {
   if (until === null) return t('subscription.mute.again');
-  return until === FOREVER ? t('subscription.mute.forever') : t('subscription.mute.until', { time: moment(until) });
+  return until === FOREVER
+    ? t('subscription.mute.forever')
+    : t('subscription.mute.until', { time: absoluteTime(until) });
 }
 
 /** The tokens that are muted in this guild, one per line. */
@@ -156,6 +160,6 @@ export async function mutedTokens(
     const token = tokens.nameOf(asset);
     return until === FOREVER
       ? `- ${t('subscription.list.mutedTokenForever', { token })}`
-      : `- ${t('subscription.list.mutedToken', { token, time: moment(until) })}`;
+      : `- ${t('subscription.list.mutedToken', { token, time: absoluteTime(until) })}`;
   });
 }

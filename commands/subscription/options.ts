@@ -6,10 +6,10 @@ import {
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { notAmong } from '../shared/meant.ts';
 import { MAX_NAME } from '../shared/naming.ts';
-import { echoing } from '../shared/reply.ts';
+import { withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { invalidChoiceError } from '../shared/suggestions.ts';
 import type { Reading } from './field-values.ts';
 import { readChoices } from './fields.ts';
 import { PLACE_TYPES } from './forum-post.ts';
@@ -132,7 +132,12 @@ export function readingOf(guildId: string, { t, language }: ContextWith, tokens:
 }
 
 /** Applies the person's options to the previous choices; throws a {@link UserError} for an invalid one. */
-export function chosenBy(interaction: CommandUse, context: ContextWith, tokens: TokenBook, before: Choices): Choices {
+export function readOptions(
+  interaction: CommandUse,
+  context: ContextWith,
+  tokens: TokenBook,
+  before: Choices,
+): Choices {
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
   const preset = presetOf(options.getString('preset'), context);
@@ -149,5 +154,5 @@ export function chosenBy(interaction: CommandUse, context: ContextWith, tokens: 
 function presetOf(name: string | null, { t }: ContextWith): Record<string, string> {
   if (name === null) return {};
   if (Object.hasOwn(PRESETS, name)) return PRESETS[name]!;
-  throw echoing(notAmong('preset', name, Object.keys(PRESETS), t), name, t);
+  throw withInput(invalidChoiceError('preset', name, Object.keys(PRESETS), t), name, t);
 }

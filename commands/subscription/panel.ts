@@ -1,9 +1,9 @@
 import { type APIActionRowComponent, type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, Form, FormButton, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { press, row } from '../shared/components.ts';
+import { button, row } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { addressLine, summary } from './describe.ts';
@@ -11,7 +11,7 @@ import { type DryRunNeeds, dryRunField } from './dry-run.ts';
 import { readChoices } from './fields.ts';
 import { differing } from './file.ts';
 import { seenOne } from './find.ts';
-import { FORMS, type FormName, filledIn, formOf } from './forms.ts';
+import { FORMS, type FormName, formOf, readForm } from './forms.ts';
 import { readingOf } from './options.ts';
 import { onlyChanged, save } from './save.ts';
 import { tokenBook } from './token-book.ts';
@@ -24,7 +24,7 @@ const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
 /** The buttons that open the forms of a subscription. */
 export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRowComponent<APIButtonComponent> {
-  return row(...FORM_NAMES.map((name) => press(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
+  return row(...FORM_NAMES.map((name) => button(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
 }
 
 /** A subscription's current state, with buttons to change it. */
@@ -36,7 +36,7 @@ export async function panel(
   const tokens = await tokenBook(subscription.guildId, context);
   const lines = [addressLine(subscription.address, context), ...summary(subscription, context, tokens)];
   const name = nameOf(subscription);
-  return note(title ? 'good' : 'info', title ?? context.t('subscription.panel.title', { name }), lines, {
+  return embedReply(title ? 'good' : 'info', title ?? context.t('subscription.panel.title', { name }), lines, {
     footer: { text: context.t('subscription.add.footer', { id: subscription.id }) },
     components: [panelRow(subscription, context)],
   });
@@ -56,7 +56,7 @@ const submitting = (name: FormName): Form<Needs> => ({
   async submit(interaction, [id], context) {
     const { t } = context;
     const before = await seenOne(interaction, id, context);
-    const inputs = filledIn(name, interaction, before);
+    const inputs = readForm(name, interaction, before);
     const tokens = await tokenBook(before.guildId, context);
     const chosen = readChoices((option) => inputs.get(option), before, readingOf(before.guildId, context, tokens));
     const change = onlyChanged(before, chosen);
@@ -68,12 +68,12 @@ const submitting = (name: FormName): Form<Needs> => ({
       ...summary(after, context, tokens),
       t('subscription.panel.changes', { options: differing(before, after).join(t('reply.comma')) }),
     ];
-    return note('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
+    return embedReply('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
       fields: [await dryRunField(after, interaction, context)],
       components: [
         row(
-          press(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
-          press(t('subscription.panel.cancel'), `subscription:revert:${entry}`),
+          button(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
+          button(t('subscription.panel.cancel'), `subscription:revert:${entry}`),
         ),
       ],
     });

@@ -1,9 +1,9 @@
 import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
-import { withMeant } from '../shared/meant.ts';
 import { quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { withSuggestion } from '../shared/suggestions.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
 
 /** Most rows with an unknown channel that get a suggestion: a file may have thousands. */
@@ -33,7 +33,7 @@ export function channelReader(
     ).values();
     if (!first) {
       const known = ++unknown > MAX_SUGGESTIONS ? [] : visibleNames(interaction, hidden);
-      const reason = withMeant(t('subscription.import.channel'), `#${name}`, known, t);
+      const reason = withSuggestion(t('subscription.import.channel'), `#${name}`, known, t);
       throw new UserError(reason, { cause: text });
     }
     if (others.length > 0) throw new UserError(t('subscription.import.channels', { name: quoted(text) }));

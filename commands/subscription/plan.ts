@@ -6,12 +6,12 @@ import type { ImportedSubscription, Subscription } from '../../src/domain/subscr
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { withMeant } from '../shared/meant.ts';
 import { readName } from '../shared/naming.ts';
 import { fullAddress, listInCode, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { withSuggestion } from '../shared/suggestions.ts';
 import { checkKnown, refuseUnseen } from '../shared/target.ts';
-import { citing } from './field-values.ts';
+import { withCause } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import { requireMention } from './mention.ts';
 import { channelReader } from './plan-channels.ts';
@@ -96,7 +96,7 @@ function faultOf(named: string[], t: Translate): string | null {
   if (unknown !== undefined) {
     const columns = listInCode(COLUMNS, t);
     const reason = t('subscription.import.unknownColumn', { column: quoted(unknown), columns });
-    return withMeant(reason, unknown, COLUMNS, t);
+    return withSuggestion(reason, unknown, COLUMNS, t);
   }
   const repeated = COLUMNS.find((name) => named.indexOf(name) !== named.lastIndexOf(name));
   return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
@@ -136,7 +136,7 @@ function planLabel({ line }: CsvRecord, input: Input, { plan, seen, names, prese
   const parsed = parseAddress(input('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   once(seen, `label ${parsed.address}`, line, t);
-  const name = citing(input('label') ?? '', () => readName(input('label') ?? '', t));
+  const name = withCause(input('label') ?? '', () => readName(input('label') ?? '', t));
   addName(names, parsed.address, name, line, t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;

@@ -4,8 +4,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { press, row, rows } from '../shared/components.ts';
-import { note } from '../shared/reply.ts';
+import { button, row, rows } from '../shared/components.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { offerDrain } from '../webhook/drain.ts';
@@ -40,10 +40,12 @@ async function askToRemove(found: Subscription, context: Needs): Promise<Reply> 
     t('subscription.remove.instead'),
   ];
   const buttons = row(
-    press(t('subscription.remove.yes'), `subscription:drop:${found.id}:${found.channelId}`, ButtonStyle.Danger),
-    press(t('subscription.remove.no'), `subscription:keep:${found.id}`),
+    button(t('subscription.remove.yes'), `subscription:drop:${found.id}:${found.channelId}`, ButtonStyle.Danger),
+    button(t('subscription.remove.no'), `subscription:keep:${found.id}`),
   );
-  return note('danger', t('subscription.remove.title', { name: nameOf(found) }), lines, { components: [buttons] });
+  return embedReply('danger', t('subscription.remove.title', { name: nameOf(found) }), lines, {
+    components: [buttons],
+  });
 }
 
 /** `subscription:remove:<id>` */
@@ -69,7 +71,7 @@ export const dropButton: Button<Needs> = {
     const drain = await offerDrain(guildId, found.address, context);
     const after = drain === null ? 'subscription.remove.after' : 'subscription.remove.afterUnused';
     const lines = [addressLine(found.address, context), t(after, { channel: `<#${found.channelId}>` })];
-    return note('good', t('subscription.remove.done', { name: nameOf(found) }), lines, {
+    return embedReply('good', t('subscription.remove.done', { name: nameOf(found) }), lines, {
       components: rows(drain === null ? [] : [drain]),
     });
   },
@@ -79,5 +81,6 @@ export const dropButton: Button<Needs> = {
 export const keepButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
-  press: async (_, __, { t }) => note('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),
+  press: async (_, __, { t }) =>
+    embedReply('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),
 };

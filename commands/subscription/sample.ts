@@ -3,7 +3,7 @@ import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/com
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { stateOf } from './describe.ts';
@@ -40,7 +40,7 @@ async function post(interaction: CommandUse | ButtonUse, found: Subscription, co
     throw reason ? new UserError(t(reason, { channel })) : error;
   }
   const state = stateOf(found, context);
-  return note('good', t('subscription.test.title', { name: nameOf(found) }), [
+  return embedReply('good', t('subscription.test.title', { name: nameOf(found) }), [
     t('subscription.test.look', { channel }),
     state ? t('subscription.test.silent', { state }) : null,
   ]);

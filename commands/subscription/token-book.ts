@@ -6,10 +6,10 @@ import type { KnownToken } from '../../src/domain/token.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { choicesWith } from '../shared/choices.ts';
-import { withMeant } from '../shared/meant.ts';
 import { fullAddress, listInCode, quoted, shortAddress, thirdPartyName } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
+import { withSuggestion } from '../shared/suggestions.ts';
 import { imitationsAmong, knownIn, tokenChoice, writeAsset } from '../shared/tokens.ts';
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'tokens' | 'settings'>;
@@ -62,7 +62,7 @@ export async function tokenBook(guildId: string, context: ContextWith<'tokens' |
         // Only what is genuine: an imitation must not be suggested.
         const sure = ++unknown > MAX_SUGGESTIONS ? [] : known.filter((one) => one.cataloged || one.token === 'native');
         const genuine = sure.flatMap(({ symbol }) => plainText(symbol) ?? []);
-        throw new UserError(withMeant(t('subscription.token.unknown', { symbol }), typed, genuine, t));
+        throw new UserError(withSuggestion(t('subscription.token.unknown', { symbol }), typed, genuine, t));
       }
       const choices = trusted.slice(0, 5).map(({ token }) => writeAsset(token));
       throw new UserError(t('subscription.token.several', { symbol, choices: listInCode(choices, t) }));

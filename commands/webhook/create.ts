@@ -3,7 +3,7 @@ import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { row, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { note } from '../shared/reply.ts';
+import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { fillWebhookButton, postingHere, receiverUrlButton } from '../shared/webhooks.ts';
@@ -28,7 +28,7 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   const project = await projectOf(context, guildId);
   const here = await postingHere(project, context);
   if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
-  if (here.webhooks.length > 0) return note('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
+  if (here.webhooks.length > 0) return embedReply('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
   const url = receiver.urls(project.scope).current;
   if (url === null) throw new UserError(t('setup.project.noUrl'));
   const response = await project.notification.createWebhook(url);
@@ -38,7 +38,7 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
       isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification'),
       t('webhook.create.manual'),
     ];
-    return note('danger', t('webhook.create.failed'), lines, { components: [row(receiverUrlButton(t))] });
+    return embedReply('danger', t('webhook.create.failed'), lines, { components: [row(receiverUrlButton(t))] });
   }
   const webhook = response.id !== null && isWebhookId(response.id) ? response.id : null;
   if (webhook !== null) await guilds.changeSettings(guildId, { webhook });
@@ -47,7 +47,7 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   if (webhook === null || addresses.length === 0) {
     // Without its ID, what is watched already is not in it yet.
     const fill = addresses.length === 0 ? [] : [fillWebhookButton(t, addresses.length)];
-    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(fill) });
+    return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(fill) });
   }
   return addAll(interaction, project, webhook, addresses, context, [t('webhook.create.done')]);
 }

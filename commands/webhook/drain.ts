@@ -4,10 +4,10 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { press } from '../shared/components.ts';
+import { button } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { readAddress } from '../shared/read-address.ts';
-import { addressInCode, note } from '../shared/reply.ts';
+import { addressInCode, embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { type Posting, postingHere, withAddresses } from '../shared/webhooks.ts';
 import { projectOf } from './project.ts';
@@ -29,7 +29,7 @@ export async function offerDrain(
   const here = await postingHere(access, context, LOOK_MS);
   if (here.status !== 'ok') return null;
   if (holding(await withAddresses(access, here.webhooks), address, context).length === 0) return null;
-  return press(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
+  return button(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
 }
 
 /**
@@ -52,7 +52,7 @@ export const drainButton: Button<Needs> = {
     const address = readAddress(typed, t);
     const line = `-# ${addressInCode(address)}`;
     if ((await watchersOf([address], project.scope, context)).length > 0) {
-      return note('info', t('webhook.drain.neededTitle'), [line, t('webhook.drain.needed')]);
+      return embedReply('info', t('webhook.drain.neededTitle'), [line, t('webhook.drain.needed')]);
     }
     const here = await postingHere(project, context);
     if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
@@ -68,7 +68,7 @@ export const drainButton: Button<Needs> = {
       await record(interaction, context, 'webhook.remove', { ...detail, outcome: response });
       isChanged ||= response.deletedCount !== 0;
     }
-    if (!isChanged) return note('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
-    return note('good', t('webhook.drain.done'), [line]);
+    if (!isChanged) return embedReply('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
+    return embedReply('good', t('webhook.drain.done'), [line]);
   },
 };

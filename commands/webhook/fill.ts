@@ -8,9 +8,9 @@ import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { record } from '../shared/audit.ts';
-import { MAX_MENU_OPTIONS, menuRow, press, row, textField } from '../shared/components.ts';
+import { button, MAX_MENU_OPTIONS, menuRow, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { addressInCode, echoing, firstOf, MAX_ID, note } from '../shared/reply.ts';
+import { addressInCode, embedReply, firstOf, MAX_ID, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { createWebhookButton, EVERY_TYPE, postingHere, type ReadyProject, withAddresses } from '../shared/webhooks.ts';
@@ -64,7 +64,7 @@ export const idForm: Form<FillNeeds> = {
 
 /** Stores the chosen webhook; throws a {@link UserError} for an invalid ID. */
 async function remembering(interaction: Use, id: string, context: FillNeeds): Promise<FillNeeds> {
-  if (!isWebhookId(id)) throw echoing(new UserError(context.t('webhook.remove.badId')), id, context.t);
+  if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
   const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
   await record(interaction, context, 'webhook.choose', { webhook: id });
   return { ...context, server };
@@ -76,19 +76,19 @@ async function fill(interaction: Use, what: string, context: FillNeeds): Promise
   const response = await postingHere(project, context);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   if (response.webhooks.length === 0) {
-    return note('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
+    return embedReply('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
       components: [row(createWebhookButton(t))],
     });
   }
   const target = targetOf(response.webhooks, context.server.webhook);
   if (target === 'unknown') {
-    return note('info', t('webhook.fill.idTitle'), [t('webhook.fill.askId')], {
-      components: [row(press(t('webhook.fill.enterId'), `webhook:id:${what}`))],
+    return embedReply('info', t('webhook.fill.idTitle'), [t('webhook.fill.askId')], {
+      components: [row(button(t('webhook.fill.enterId'), `webhook:id:${what}`))],
     });
   }
   if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
   const addresses = await wanted(interaction, what, project, response.webhooks, context);
-  if (addresses.length === 0) return note('good', t('webhook.fill.willCome'), [t('webhook.fill.nothing')]);
+  if (addresses.length === 0) return embedReply('good', t('webhook.fill.willCome'), [t('webhook.fill.nothing')]);
   return addAll(interaction, project, target, addresses, context);
 }
 
@@ -109,7 +109,7 @@ async function askWhich(webhooks: Webhook[], what: string, guildId: string, cont
     const { eventType } = webhooks.find((one) => one.id === id)!;
     return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
   });
-  return note('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')], {
+  return embedReply('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')], {
     components: [menuRow(`webhook:pick:${what}`, t('webhook.fill.menu'), options)],
   });
 }
@@ -123,10 +123,10 @@ async function wanted(
   context: FillNeeds,
 ): Promise<AddressText[]> {
   const visible = await visibleTo(interaction, context);
-  const meant = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
-  if (meant.length === 0) throw new UserError(context.t('subscription.remove.gone'));
+  const chosen = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
+  if (chosen.length === 0) throw new UserError(context.t('subscription.remove.gone'));
   const there = await withAddresses(project, here);
-  const addresses = [...new Set(meant.map(({ address }) => address))];
+  const addresses = [...new Set(chosen.map(({ address }) => address))];
   return addresses.filter((address) => !there.some((one) => one.addresses?.has(address)));
 }
 
@@ -153,10 +153,10 @@ export async function addAll(
         isUnknownCall(response) ? t('subscription.add.ownWebhook') : null,
         done > 0 ? t('webhook.fill.partly', { done, count }) : null,
       ];
-      return note('danger', t('webhook.fill.failed'), lines);
+      return embedReply('danger', t('webhook.fill.failed'), lines);
     }
     const soFar = done + part.length;
-    const progress = note('info', t('webhook.fill.progress', { soFar, count }), []);
+    const progress = embedReply('info', t('webhook.fill.progress', { soFar, count }), []);
     if (soFar < count) await interaction.editReply(whole(progress));
   }
   await record(interaction, context, 'webhook.fill', { webhook, addresses });
@@ -164,7 +164,7 @@ export async function addAll(
   const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
   const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
   const lines = [...before, t('webhook.fill.done', { count, webhook: called }), ...shown];
-  return note('good', t('webhook.fill.willCome'), lines);
+  return embedReply('good', t('webhook.fill.willCome'), lines);
 }
 
 /** Failures that mean that the service lacks the call. */

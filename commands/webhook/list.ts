@@ -6,7 +6,7 @@ import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { MAX_MENU_OPTIONS, menuRow, row } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { MAX_ID, note } from '../shared/reply.ts';
+import { embedReply, MAX_ID } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { createWebhookButton, pointsAt, receiverUrlButton } from '../shared/webhooks.ts';
 import { isWebhookId } from './name.ts';
@@ -38,7 +38,7 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
   });
   const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
   const create = advice === 'empty' || advice === 'noneHere' ? [createWebhookButton(t)] : [];
-  return note(advice === null ? 'info' : 'warn', t('webhook.list.title', { count: webhooks.length }), lines, {
+  return embedReply(advice === null ? 'info' : 'warn', t('webhook.list.title', { count: webhooks.length }), lines, {
     components: [row(...create, receiverUrlButton(t)), ...nameRow(webhooks, names, urls, context)],
   });
 }

@@ -3,7 +3,7 @@ import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { textField } from '../shared/components.ts';
-import { echoing, note } from '../shared/reply.ts';
+import { embedReply, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
@@ -41,12 +41,12 @@ export const nameForm: Form<Needs> = {
     const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
     if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MAX_NAME))) {
-      throw echoing(new UserError(t('webhook.name.wrong')), typed, t);
+      throw withInput(new UserError(t('webhook.name.wrong')), typed, t);
     }
     await storedProjects.nameWebhook(interaction.guildId, id, name);
     await record(interaction, context, 'webhook.name', { webhook: id, name });
     return name === null
-      ? note('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
-      : note('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);
+      ? embedReply('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
+      : embedReply('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);
   },
 };

@@ -5,10 +5,10 @@ import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
-import { press, row, rows } from '../shared/components.ts';
+import { button, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
-import { echoing, MAX_ID, note } from '../shared/reply.ts';
+import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { readAddresses } from './addresses.ts';
 import { addAll, type FillNeeds } from './fill.ts';
@@ -30,12 +30,12 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
   const { t } = context;
   const project = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
-  if (!isWebhookId(webhook)) throw echoing(new UserError(t('webhook.remove.badId')), webhook, t);
+  if (!isWebhookId(webhook)) throw withInput(new UserError(t('webhook.remove.badId')), webhook, t);
   const typed = options.getString('addresses', true);
   const pasted = readAddresses(typed);
   if (pasted.addresses.length === 0) {
     const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
-    throw echoing(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
+    throw withInput(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
   }
   const { scope, isUnknown } = await scopeOf(webhook, project, context);
   const { free, needed, ...quiet } = await removalEffects(pasted.addresses, interaction, scope, context);
@@ -46,14 +46,14 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
     ...silentLines(t, quiet),
     isUnknown ? t('webhook.remove.unknown') : null,
   ];
-  if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
+  if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
   const id = await ask(interaction, context, REMOVE, { webhook, addresses: free, scope });
   const buttons = row(
-    press(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
-    press(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
+    button(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
+    button(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
   );
-  return note('danger', title, lines, { components: [buttons] });
+  return embedReply('danger', title, lines, { components: [buttons] });
 }
 
 /** `webhook:confirm:<entry>` */
@@ -67,14 +67,14 @@ export const confirmButton: Button<Needs> = {
     // Another guild may have begun to watch one of them since the preview.
     const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
     const { free, needed, ...quiet } = effects;
-    if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
+    if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
     if (response.status !== 'ok') {
       const detail = { ...request, addresses: free, outcome: response.status };
       await record(interaction, context, 'webhook.remove.failed', detail);
       // Unless the service clearly refused, the removal may have happened.
       const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
-      return note('danger', t('webhook.remove.failed'), [
+      return embedReply('danger', t('webhook.remove.failed'), [
         explain(t, response, 'notification'),
         ...listed(t, free, 'asked'),
         perhaps ? t('webhook.remove.perhaps') : null,
@@ -93,7 +93,7 @@ export const confirmButton: Button<Needs> = {
       ...listed(t, needed, 'needed'),
       ...silentLines(t, quiet),
     ];
-    return note('good', title, lines, { components: rows(offers) });
+    return embedReply('good', title, lines, { components: rows(offers) });
   },
 };
 
@@ -106,7 +106,7 @@ async function offerToForget(
   if (done.silent.length === 0) return [];
   const label = context.t('webhook.remove.alsoHere', { count: done.silent.length });
   const id = await ask(interaction, context, FORGET, done);
-  return [press(label, `webhook:forget:${id}`, ButtonStyle.Danger)];
+  return [button(label, `webhook:forget:${id}`, ButtonStyle.Danger)];
 }
 
 /** The button that puts the removed addresses back. */
@@ -116,7 +116,7 @@ async function offerToRestore(
   context: Needs,
 ): Promise<APIButtonComponent> {
   const id = await ask(interaction, context, RESTORE, { webhook, addresses });
-  return press(context.t('webhook.remove.restore'), `webhook:restore:${id}`);
+  return button(context.t('webhook.remove.restore'), `webhook:restore:${id}`);
 }
 
 /** `webhook:cancel:<entry>` */
@@ -125,7 +125,7 @@ export const cancelButton: Button<Needs> = {
   response: 'update',
   async press(interaction, [entry], context) {
     await takeConfirmation(interaction, context, REMOVE, entry);
-    return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
+    return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
   },
 };
 
@@ -141,7 +141,7 @@ export const forgetButton: Button<Needs> = {
     for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
-    return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
+    return embedReply('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
   },
 };
 

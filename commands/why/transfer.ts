@@ -12,17 +12,17 @@ import type { Warning } from '../../src/domain/warning.ts';
 import { writeNumber } from '../../src/languages/number.ts';
 import { titleName } from '../shared/naming.ts';
 import {
+  absoluteTime,
   addressInCode,
-  ago,
   asManyAsFit,
   COLORS,
   fullAddress,
   MAX_ID,
   MAX_REPLY_TEXT,
-  moment,
-  prose,
+  relativeTime,
   shortAddress,
   thirdPartyName,
+  thirdPartyText,
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
@@ -144,7 +144,7 @@ function received(
   const projects = [...named]
     .filter((id) => own || id !== context.projects.operatorId)
     .map((id) => inCode(id, '', MAX_ID));
-  const words = { count: times, at: moment(seenAt), last: moment(last) };
+  const words = { count: times, at: absoluteTime(seenAt), last: absoluteTime(last) };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
     return `-# ${t(`why.watcher.${kind}`, { times: one.received })}`;
@@ -186,14 +186,14 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
   const { state, hold, message, channel } = alert;
   switch (state) {
     case 'dead': {
-      if (alert.discardedAt !== null) return [t('why.state.discarded', { at: moment(alert.discardedAt) })];
+      if (alert.discardedAt !== null) return [t('why.state.discarded', { at: absoluteTime(alert.discardedAt) })];
       if (!alert.dead) return [t('why.state.forgotten')];
-      const reason = prose(alert.dead.reason, 300);
-      return [t('why.state.dead', { at: moment(alert.dead.at), reason })];
+      const reason = thirdPartyText(alert.dead.reason, 300);
+      return [t('why.state.dead', { at: absoluteTime(alert.dead.at), reason })];
     }
     case 'sent': {
       if (!message) return [];
-      const at = moment(message.sentAt ?? message.frozenAt);
+      const at = absoluteTime(message.sentAt ?? message.frozenAt);
       const link = linkTo(alert, context);
       if (message.kind === 'digest') {
         return [
@@ -210,23 +210,24 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
     }
     case 'waiting':
     case 'frozen': {
-      const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
-      if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
+      const reason = thirdPartyText(channel?.reason ?? '', 200) || t('why.noReason');
+      if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: relativeTime(channel.dueAt) })];
       if (channel?.state === 'unreachable') return [t('why.state.unreachable', { reason })];
-      if (context.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(context.hold.probeAt) })];
+      if (context.hold && alert.dueAt <= now())
+        return [t('why.state.together', { due: relativeTime(context.hold.probeAt) })];
       if (message?.sentAt) {
-        return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, context) })];
+        return [t('why.state.joining', { at: absoluteTime(message.sentAt), link: linkTo(alert, context) })];
       }
       if (message) {
-        const sending = t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts });
+        const sending = t('why.state.sending', { at: absoluteTime(message.frozenAt), count: message.attempts });
         return [sending, ...paused(alert, context)];
       }
-      if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
+      if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: relativeTime(alert.dueAt) })];
       // Once it is due, something else delays the digest, such as Discord's errors.
       if (alert.gatheredUntil !== null && alert.gatheredUntil > now()) {
-        return [t('why.state.burst', { due: ago(alert.gatheredUntil) }), ...paused(alert, context)];
+        return [t('why.state.burst', { due: relativeTime(alert.gatheredUntil) }), ...paused(alert, context)];
       }
-      return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, context)];
+      return [t('why.state.waiting', { at: absoluteTime(alert.createdAt) }), ...paused(alert, context)];
     }
   }
 }
@@ -236,7 +237,7 @@ function paused({ channelId }: RecordedAlert, { t, pauses }: TransferContext): s
   const isOurs = (one: SendingPause) => one.channelId === null || one.channelId === channelId;
   const pause = pauses.find((one) => one.reason !== 'burst' && isOurs(one));
   if (!pause || pause.reason === 'burst') return [];
-  return [t(`why.pause.${pause.reason}`, { due: ago(pause.until) })];
+  return [t(`why.pause.${pause.reason}`, { due: relativeTime(pause.until) })];
 }
 
 function linkTo({ message, channelId }: RecordedAlert, { t, guildId }: TransferContext): string {

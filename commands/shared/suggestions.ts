@@ -1,9 +1,9 @@
 import { editDistance } from '../../src/domain/edit-distance.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { echoing, listInCode, quoted } from './reply.ts';
+import { listInCode, quoted, withInput } from './reply.ts';
 
-/** Typing errors that still leave a word recognizable. */
+/** With more typing errors, a word is no longer recognizable. */
 const MAX_ERRORS = 2;
 /** A typed text without errors may be shorter: the beginning of a word. */
 const MIN_BEGINNING = 3;
@@ -11,25 +11,25 @@ const MIN_BEGINNING = 3;
 const COMPARED = 60;
 const MAX_KNOWN = 2_000;
 
-/** A refusal that shows what was typed and, of what is known, the nearest text that was probably meant. */
-export function refusing(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
-  return echoing(new UserError(withMeant(reason, typed, known, t)), typed, t);
+/** An error that shows the typed text and suggests the closest known one. */
+export function suggestionError(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
+  return withInput(new UserError(withSuggestion(reason, typed, known, t)), typed, t);
 }
 
 /** The error for a text that is none of an option's choices; `option`: its name as the person sees it. */
-export function notAmong(option: string, typed: string, choices: readonly string[], t: Translate): UserError {
+export function invalidChoiceError(option: string, typed: string, choices: readonly string[], t: Translate): UserError {
   const reason = t('subscription.filter.choice', { option, choices: listInCode(choices, t) });
-  return new UserError(withMeant(reason, typed, choices, t));
+  return new UserError(withSuggestion(reason, typed, choices, t));
 }
 
-/** A reason, followed by the known text that was probably meant, if there is one. */
-export function withMeant(reason: string, typed: string, known: Iterable<string>, t: Translate): string {
-  const meant = meantBy(typed, known);
-  return meant === null ? reason : `${reason} ${t('reply.meant', { text: quoted(meant) })}`;
+/** The reason, followed by the closest known text as a suggestion, if there is one. */
+export function withSuggestion(reason: string, typed: string, known: Iterable<string>, t: Translate): string {
+  const suggestion = closestMatch(typed, known);
+  return suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
 }
 
-/** The known text that a typed one was probably meant to be: the one with the fewest typing errors; null: none. */
-export function meantBy(typed: string, known: Iterable<string>): string | null {
+/** The known text that differs from the typed one by the fewest typing errors; null: none is close. */
+export function closestMatch(typed: string, known: Iterable<string>): string | null {
   const wanted = folded(typed);
   if (wanted.length < MIN_BEGINNING) return null;
   const most = Math.min(MAX_ERRORS, Math.floor(wanted.length / 3));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { meantBy } from '../../commands/shared/meant.ts';
+import { closestMatch } from '../../commands/shared/suggestions.ts';
 
 const KNOWN = ['Treasury', 'Treasury cold', 'Payroll', 'Élan', 'apis'];
 
@@ -13,6 +13,6 @@ it.each([
   ['pa', null],
   ['bridge', null],
   ['x'.repeat(5_000), null],
-])('takes %.20s for %s', (typed, meant) => {
-  expect(meantBy(typed, KNOWN)).toBe(meant);
+])('takes %.20s for %s', (typed, match) => {
+  expect(closestMatch(typed, KNOWN)).toBe(match);
 });
