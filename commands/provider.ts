@@ -7,14 +7,14 @@ import { closestProvider, decodeNames, encodeNames, namesIn, offerProviders } fr
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { choicesWith } from './shared/choices.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
-import { countLookUp } from './shared/cool-down.ts';
+import { countLookUp } from './shared/cooldown.ts';
 import { bySubcommand, defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { embedReply, listInCode, pageOf, quoted, thirdPartyName, withInput } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { suggestionError } from './shared/suggestions.ts';
 
-type Needs = ContextWith<'discovery' | 'coolDown'>;
+type Needs = ContextWith<'discovery' | 'cooldown'>;
 
 const PER_PAGE = 5;
 /** How long choices wait for the service. After that, the last known or the specified categories are offered. */

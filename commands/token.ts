@@ -13,7 +13,7 @@ import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import { addressChoice, choicesWith } from './shared/choices.ts';
 import { button, linkButton, rows } from './shared/components.ts';
-import { countLookUp } from './shared/cool-down.ts';
+import { countLookUp } from './shared/cooldown.ts';
 import { defineAnywhere } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { readAddress } from './shared/read-address.ts';
@@ -24,7 +24,7 @@ import { checkTarget } from './shared/target.ts';
 import { imitationsAmong, knownIn, tokenChoice } from './shared/tokens.ts';
 import { type AddNeeds, watch } from './subscription/add.ts';
 
-type Needs = AddNeeds & ContextWith<'coolDown' | 'explorer'>;
+type Needs = AddNeeds & ContextWith<'cooldown' | 'explorer'>;
 
 /** `/token`: what the explorer knows about a token. */
 export const token = {
@@ -57,7 +57,7 @@ export const token = {
       case 'rejected':
         throw withInput(new UserError(explain(own, response, 'explorer')), typed, own);
       default:
-        if (response.status === 'limited') context.coolDown.limited('explorer');
+        if (response.status === 'limited') context.cooldown.limited('explorer');
         throw new UserError(explain(own, response, 'explorer'));
     }
   },

@@ -18,7 +18,7 @@ import type { Discovery } from '../../src/upstream/discovery.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
 import type { InterfaceHealth } from '../../src/upstream/health.ts';
 import type { Projects } from '../../src/upstream/projects.ts';
-import type { CoolDown } from './cool-down.ts';
+import type { Cooldown } from './cooldown.ts';
 import type { GuildChannels } from './guild-channels.ts';
 import type { GuildQueue } from './guild-queue.ts';
 
@@ -71,7 +71,7 @@ export interface CommandServices extends StoreGroups {
   /** Requests about guilds' channels that Discord may refuse. */
   guildChannels: GuildChannels;
   /** How often people may query other services. */
-  coolDown: CoolDown;
+  cooldown: Cooldown;
   settings: CommandSettings;
   /** Milliseconds since 1970. */
   now(): number;

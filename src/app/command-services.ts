@@ -1,4 +1,4 @@
-import { createCoolDown } from '../../commands/shared/cool-down.ts';
+import { createCooldown } from '../../commands/shared/cooldown.ts';
 import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
 import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
@@ -54,7 +54,7 @@ export function createCommandServices(
     ...given,
     guildQueue: createGuildQueue(),
     guildChannels: createGuildChannels(now),
-    coolDown: createCoolDown(now),
+    cooldown: createCooldown(now),
     now,
     discovery: openDiscovery(config, health, now),
     interfaces: health,

@@ -164,7 +164,7 @@ describe('/token', () => {
     expect(JSON.stringify(answer)).not.toContain('query-key');
   });
 
-  it('replies about the native coin without a lookup or a cool-down', async () => {
+  it('replies about the native coin without a lookup or a cooldown', async () => {
     for (let n = 0; n < 20; n++) {
       const answer = await world.use('token', { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE' });
       expect([textOf(answer), isPrivate(answer)]).toEqual([expect.stringMatching(/native coin.*no contract/), true]);

@@ -66,7 +66,7 @@ export async function startWorld(options: WorldOptions = {}) {
     services: {
       // Nothing responds at the public URL, and tests make lookups faster than people may.
       probeReceiver: async () => ({ status: 'reachable' as const }),
-      coolDown: { take: () => null, limited: () => undefined },
+      cooldown: { take: () => null, limited: () => undefined },
     },
   });
   const { discord, clock } = pipeline;

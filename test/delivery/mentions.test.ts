@@ -35,7 +35,7 @@ it('mentions the role of a subscription and nothing else', async () => {
   expect(text).not.toContain('everyone');
 });
 
-it('mentions a role for amounts from its threshold on, once per cool-down, across restarts', async () => {
+it('mentions a role for amounts from its threshold on, once per cooldown, across restarts', async () => {
   await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
   await pay(99);
   await pay(100);

@@ -111,7 +111,7 @@ type Changed = Partial<GatewayOptions<CommandServices>>;
 /** Starts a bot at a relay; two addresses are watched in its one server. */
 async function startAt(relay: Relay, changed: Changed = {}): Promise<Bot> {
   // The tests use more commands than a person may.
-  const services = { coolDown: { take: () => null, limited: () => undefined } };
+  const services = { cooldown: { take: () => null, limited: () => undefined } };
   const bot = await startBot({ token: 'any.token.works', apiUrl: relay.apiUrl }, changed, { services });
   for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
   return bot;

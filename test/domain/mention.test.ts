@@ -16,9 +16,9 @@ it.each([
   ['at the minimum', alertOf('100000000', { mentionMinimum: '100' }), ['7']],
   ['with an amount that cannot be compared', alertOf('1', { mentionMinimum: '100' }, null), ['7']],
   ['without an amount', alertOf(null, { mentionMinimum: '100' }), ['7']],
-  ['within the cool-down', alertOf('1', { mentionedAt: NOW - 5 * MINUTE + 1 }), []],
-  ['after the cool-down', alertOf('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
-  ['within the cool-down after the clock was set back', alertOf('1', { mentionedAt: NOW + MINUTE }), []],
+  ['within the cooldown', alertOf('1', { mentionedAt: NOW - 5 * MINUTE + 1 }), []],
+  ['after the cooldown', alertOf('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
+  ['within the cooldown after the clock was set back', alertOf('1', { mentionedAt: NOW + MINUTE }), []],
   ['after a mention that a wrong clock put days ahead', alertOf('1', { mentionedAt: NOW + 3 * DAY }), ['7']],
 ])('decides whether to mention a role for an alert %s', (_, given, roles) => {
   expect(mentionsOf([given], NOW).roles).toEqual(roles);
@@ -36,7 +36,7 @@ it('mentions a role once, for all subscriptions that ask for it', () => {
   expect(mentionsOf(alerts, NOW)).toEqual({ roles: ['7', '8'], subscriptions: [1, 2, 4] });
 });
 
-it('mentions at most twenty roles, and starts no cool-down for the others', () => {
+it('mentions at most twenty roles, and starts no cooldown for the others', () => {
   const alerts = Array.from({ length: 21 }, (_, n) => alertOf('1', { subscription: n, mention: `role ${n}` }));
   const twenty = Array.from({ length: 20 }, (_, n) => n);
   expect(mentionsOf(alerts, NOW)).toEqual({ roles: twenty.map((n) => `role ${n}`), subscriptions: twenty });

@@ -88,7 +88,7 @@ async function markSent(sql: Statements, batchId: number, messageId: string | nu
 }
 
 async function unfreeze(sql: Statements, batchId: number): Promise<void> {
-  // A dissolved message mentions nobody, so the cool-down that it began ends.
+  // A dissolved message mentions nobody, so the cooldown that it began ends.
   await sql.run(
     `UPDATE subscriptions SET mentioned_at = NULL
      FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = $1) frozen

@@ -29,7 +29,7 @@ export function outboxTable(db: Database) {
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
-  // A dissolved message mentions nobody, so the cool-down that it began ends.
+  // A dissolved message mentions nobody, so the cooldown that it began ends.
   const unmention = db.prepare<[number]>(
     `UPDATE subscriptions SET mentioned_at = NULL
      FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) dissolved

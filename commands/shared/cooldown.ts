@@ -17,15 +17,15 @@ const LIMITED_MS = MINUTE;
 type Queried = 'explorer' | 'directory';
 
 /** Limits how often people query other services. */
-export interface CoolDown {
+export interface Cooldown {
   /** Counts a lookup; returns who must wait and until when, or null. */
   take(service: Queried, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
   /** Records that the service rate-limits requests: nobody queries it for a minute. */
   limited(service: Queried): void;
 }
 
-/** Creates the cool-downs: per person, per server, and for all together. */
-export function createCoolDown(now: () => number): CoolDown {
+/** Creates the cooldowns: per person, per server, and for all together. */
+export function createCooldown(now: () => number): Cooldown {
   const person = createBuckets(PERSON);
   const server = createBuckets(SERVER);
   const all = createBuckets(ALL);
@@ -55,11 +55,11 @@ export function createCoolDown(now: () => number): CoolDown {
 export function countLookUp(
   service: Queried,
   { guildId, user }: { guildId: string; user: { id: string } },
-  { coolDown, own, isOutside }: ContextWith<'coolDown'>,
+  { cooldown, own, isOutside }: ContextWith<'cooldown'>,
 ): void {
-  const hold = coolDown.take(service, isOutside ? user.id : guildId, user.id);
+  const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
   if (!hold) return;
   if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));
   const due = relativeTime(hold.until + SECOND);
-  throw new UserError(own(hold.who === 'person' ? 'failure.coolDown' : 'failure.coolDownServer', { due }));
+  throw new UserError(own(hold.who === 'person' ? 'failure.cooldown' : 'failure.cooldownServer', { due }));
 }

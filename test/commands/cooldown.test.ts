@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCoolDown } from '../../commands/shared/cool-down.ts';
+import { createCooldown } from '../../commands/shared/cooldown.ts';
 import { type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const START = 1_800_000_000_000;
 
 it('lets a person make five lookups at once, then one every six seconds', () => {
   let now = START;
-  const { take } = createCoolDown(() => now);
+  const { take } = createCooldown(() => now);
   const ask = (user = 'ada') => take('explorer', 'harbor', user);
   for (let n = 0; n < 5; n++) expect(ask()).toBeNull();
   expect(ask()).toEqual({ who: 'person', until: START + 6_000 });
@@ -16,7 +16,7 @@ it('lets a person make five lookups at once, then one every six seconds', () => 
 });
 
 it('limits the members of one server together, and no other server’s', () => {
-  const { take } = createCoolDown(() => START);
+  const { take } = createCooldown(() => START);
   for (let n = 0; n < 20; n++) expect(take('explorer', 'harbor', String(n))).toBeNull();
   expect(take('explorer', 'harbor', 'another')).toEqual({ who: 'server', until: START + 2_000 });
   expect(take('explorer', 'orchid', 'another')).toBeNull();
@@ -24,7 +24,7 @@ it('limits the members of one server together, and no other server’s', () => {
 });
 
 it('limits the lookups of all servers together, so that the explorer has room for the spam guard', () => {
-  const { take } = createCoolDown(() => START);
+  const { take } = createCooldown(() => START);
   const asked = Array.from({ length: 40 }, (_, n) => take('explorer', `guild ${n}`, `user ${n}`)?.who ?? null);
   expect(asked.filter((who) => who === null)).toHaveLength(30);
   expect(asked.at(-1)).toBe('all');
@@ -44,7 +44,7 @@ describe('lookups by commands', () => {
       asked.count++;
       return response;
     };
-    world.replace({ explorer: { token }, coolDown: createCoolDown(world.services.now) });
+    world.replace({ explorer: { token }, cooldown: createCooldown(world.services.now) });
     return asked;
   }
 
