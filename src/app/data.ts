@@ -113,7 +113,12 @@ async function openDatabase(
   const isNew = !existsSync(file);
   prepareFolder(file);
   const migration = logMigration(file, { clock, log });
-  const opening = openStore(file, { ...listener, clock, onProgress: migration.onProgress });
+  const onUnchecked = (error: Error) =>
+    log.warn(
+      { database: file, err: error },
+      'checking the database for damage failed; restart the bot to repeat the check',
+    );
+  const opening = openStore(file, { ...listener, clock, onUnchecked, onProgress: migration.onProgress });
   const database = await opening.finally(migration.stop);
   // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
   if (isNew)

@@ -16,6 +16,8 @@ export interface StoreListener {
   onLost?(error: Error): void;
   /** The database is damaged, or was removed or replaced; the message says what to do. */
   onUnusable?(error: Error): void;
+  /** Checking a large database for damage, in the background, failed: damage may be unnoticed. */
+  onUnchecked?(error: Error): void;
   /** A migration made progress. */
   onProgress?(details: object, message: string): void;
 }

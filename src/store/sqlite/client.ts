@@ -17,11 +17,12 @@ export async function openStore(
   {
     onLost = () => undefined,
     onUnusable = () => undefined,
+    onUnchecked = () => undefined,
     onProgress = () => undefined,
     clock = systemClock,
   }: StoreListener & { clock?: Clock } = {},
 ): Promise<OpenStore> {
-  const faults = watchFaults(file, clock, onUnusable);
+  const faults = watchFaults(file, clock, { onUnusable, onUnchecked });
   const listener = { onLost, onError: faults.note, onProgress };
   const opening = openConnection({ file, reads: false }, Promise.resolve(), listener);
   // Its thread starts beside the writer's; the file can be read once the writer has created or migrated it.
@@ -62,7 +63,11 @@ function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
 }
 
 /** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */
-function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => void) {
+function watchFaults(
+  file: string,
+  clock: Clock,
+  { onUnusable, onUnchecked }: Required<Pick<StoreListener, 'onUnusable' | 'onUnchecked'>>,
+) {
   let opened: FileIdentities | null = null;
   let fault: StoreError | null = null;
   let writer: Connection | null = null;
@@ -123,7 +128,7 @@ function watchFaults(file: string, clock: Clock, onUnusable: (error: Error) => v
       if (isSmall(file)) return;
       checking = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
       checking.unref();
-      checking.on('error', () => undefined);
+      checking.on('error', (error) => onUnchecked(error as Error));
       checking.on('message', (found: string | null) => found && note(new StoreError(found, 'SQLITE_CORRUPT')));
     },
     /** Stops watching; false when the files must no longer be touched. */

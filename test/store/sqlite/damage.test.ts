@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
+import { CHECKED_AT_START_BYTES } from '../../../src/store/sqlite/health.ts';
 import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../../lifecycle/bot.ts';
 import { until } from '../../until.ts';
 import { beside, bodiesIn, openStoreBeside, pagesOf, writeBack } from './beside.ts';
@@ -84,6 +85,17 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   const reports = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
   expect(reports).toHaveLength(1);
   expect(bot.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringMatching(/^routing failed/));
+});
+
+it('warns once that a large database could not be checked in the background, and works on', async () => {
+  const file = temporaryFile();
+  openStoreBeside(file).close();
+  truncateSync(file, CHECKED_AT_START_BYTES + PAGE);
+  const bot = await startBot(file, { LOG_LEVEL: 'info', CHECK_FAULT: 'disk I/O error' });
+  const warnings = () => bot.log.filter(({ msg }) => msg.startsWith('checking the database for damage failed'));
+  await until('the bot warns', () => warnings().length > 0);
+  await accepted(() => bot.post('after'));
+  expect(warnings()).toMatchObject([{ level: 40, database: file, err: { message: 'disk I/O error' } }]);
 });
 
 const WAYS: [string, (file: string) => void][] = [

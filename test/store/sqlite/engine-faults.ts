@@ -7,12 +7,13 @@ import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
  * Preloaded into the bot's database thread, to bring about faults of the engine. Environment variables:
  *
  * - PAGE_LIMIT: a file with the number of pages that the database may have, read again and again.
+ * - CHECK_FAULT: the message of an error that ends every check of single tables by a connection that only reads.
  * - NEXT_SCHEMA: SQL of one more migration.
  * - SYNC: a file with the milliseconds that each sync of the database takes. As long as it holds `hang`, the thread waits
  *   in the system for somebody to write to the named pipe beside it (`.pipe`).
  */
 
-const { PAGE_LIMIT, NEXT_SCHEMA, SYNC } = process.env;
+const { CHECK_FAULT, PAGE_LIMIT, NEXT_SCHEMA, SYNC } = process.env;
 
 if (NEXT_SCHEMA) MIGRATIONS.push(NEXT_SCHEMA);
 
@@ -24,6 +25,15 @@ if (PAGE_LIMIT && !isMainThread) {
         if (existsSync(PAGE_LIMIT)) pragma.call(this, `max_page_count = ${Number(readFileSync(PAGE_LIMIT, 'utf8'))}`);
       }, 10).unref();
     }
+    return pragma.call(this, source, options);
+  } as typeof pragma;
+}
+
+if (CHECK_FAULT && !isMainThread) {
+  const { pragma } = Database.prototype;
+  Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
+    if (this.readonly && source.startsWith("quick_check('"))
+      throw new Database.SqliteError(CHECK_FAULT, 'SQLITE_IOERR');
     return pragma.call(this, source, options);
   } as typeof pragma;
 }
