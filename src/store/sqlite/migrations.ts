@@ -15,6 +15,7 @@ import { INBOX_IDS } from './migrations/14-inbox-ids.ts';
 import { ADDRESS_BOOK } from './migrations/15-address-book.ts';
 import { PLAIN_NAMES } from './migrations/16-plain-names.ts';
 import { NOTHING_INFERRED } from './migrations/17-nothing-inferred.ts';
+import { IDS_AND_NAMES } from './migrations/18-ids-and-names.ts';
 
 /**
  * The schema, one migration per version; each runs in a transaction of its own. Times are milliseconds since 1970,
@@ -38,4 +39,5 @@ export const MIGRATIONS: string[] = [
   ADDRESS_BOOK,
   PLAIN_NAMES,
   NOTHING_INFERRED,
+  IDS_AND_NAMES,
 ];

@@ -89,6 +89,23 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1, history: 1, audit: 0 });
     });
 
+    it('keeps what was stored after an erasure began, also when retention deleted the latest rows from before', async () => {
+      const store = await open();
+      const seenAt = NOW - 2 * DAY;
+      await store.routing.commit(
+        routed({ transfers: [storedTransfer(1, { seenAt })], decisions: [decision(1, { at: seenAt })] }),
+      );
+      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: seenAt });
+      await store.erasure.begin(GUILD);
+      await forgetAll(store, NOW);
+      expect(await store.audit.forget(NOW)).toBe(1);
+      expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 0, audit: 0 });
+      await store.routing.commit(routed({ transfers: [storedTransfer(2)], decisions: [decision(2)] }));
+      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
+      await finish(store, GUILD);
+      expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 1, audit: 1 });
+    });
+
     it('returns null for a guild whose erasure has not begun', async () => {
       const store = await open();
       await fill(store, GUILD, CHANNEL, 1);

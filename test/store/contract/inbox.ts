@@ -159,6 +159,16 @@ export function inboxContract(open: OpenEmpty): void {
       expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
     });
 
+    it('assigns no id of a quarantined delivery again, because operators type them', async () => {
+      const store = await open();
+      await quarantine(store, ['one', 'two']);
+      const [, last] = await store.quarantine.list();
+      await store.quarantine.discard(last!.id);
+      await quarantine(store, ['three']);
+      expect(await store.quarantine.get(last!.id)).toBeNull();
+      expect(await store.quarantine.discard(last!.id)).toBe(false);
+    });
+
     it('replays or discards all quarantined deliveries and returns how many', async () => {
       const store = await open();
       const many = Array.from({ length: 450 }, (_, n) => String(n));

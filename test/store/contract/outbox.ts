@@ -335,6 +335,20 @@ export function outboxContract(open: OpenEmpty): void {
       expect(first[0]!.alerts).toMatchObject([{ state: 'dead' }]);
     });
 
+    it('assigns no id of a dead letter again, because operators type them', async () => {
+      const store = await open();
+      const deadLetter = async (n: number) => {
+        await post(store, [n]);
+        await store.outbox.deadLetter(await freeze(store, { reference: `r${n}` }), 'refused', NOW);
+        return (await store.deadLetters.list(9))[0]!.id;
+      };
+      const id = await deadLetter(1);
+      await store.deadLetters.discard(id, NOW);
+      await deadLetter(2);
+      expect(await store.deadLetters.get(id)).toBeNull();
+      expect(await store.deadLetters.discard(id, NOW)).toBe(false);
+    });
+
     it('discards the dead letters of one channel and returns how many', async () => {
       const store = await open();
       for (const [n, channelId] of [CHANNEL, CHANNEL, OTHER_CHANNEL].entries()) {

@@ -153,3 +153,25 @@ it('gives what was inferred from texts, states and special values columns of its
   ]);
   expect(db.pragma('foreign_key_check')).toEqual([]);
 });
+
+it('assigns no id again that an erasure, an audit entry, a decision or something for operators had', () => {
+  const db = migrated(
+    17,
+    `
+    INSERT INTO audit (id, guild_id, user_id, action, detail, at) VALUES (7, 'g', 'u', 'a', '{}', 1);
+    INSERT INTO decisions (id, transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (8, 1, 'g', 'c', 1, 'matched');
+    INSERT INTO quarantine (id, scope, received_at, reason, body, answered_at) VALUES (9, 0, 1, 'r', x'00', 5);
+    INSERT INTO dead_letters (id, kind, alert_id, channel_id, reason, at) VALUES (10, 'alert', 1, 'c', 'r', 1);
+    INSERT INTO erasures VALUES ('g', NULL, 1, 2, 20, 3), ('h', 5, 1, 2, 3, 30);`,
+  );
+  const sequences = `SELECT name, seq FROM sqlite_sequence
+    WHERE name IN ('audit', 'decisions', 'quarantine', 'dead_letters') ORDER BY name`;
+  expect(db.prepare(sequences).raw().all()).toEqual([
+    ['audit', 30],
+    ['dead_letters', 10],
+    ['decisions', 20],
+    ['quarantine', 9],
+  ]);
+  expect(db.prepare('SELECT answered_at FROM quarantine').pluck().all()).toEqual([null, 5]);
+  expect(db.pragma('foreign_key_check')).toEqual([]);
+});
