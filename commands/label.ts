@@ -76,7 +76,7 @@ export const label = {
     drop: {
       access: 'manage',
       response: 'update',
-      press: (interaction, [text, expected], context) => drop(interaction, text, expected, context),
+      press: (interaction, [text, expected], context) => confirmRemove(interaction, text, expected, context),
     },
     /** `label:keep:<address>` */
     keep: {
@@ -130,7 +130,7 @@ function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
   return embedReply('danger', title, lines, { components: [buttons] });
 }
 
-async function drop(
+async function confirmRemove(
   interaction: ButtonUse,
   text: string | undefined,
   expected: string | undefined,

@@ -1,7 +1,7 @@
 import type { Command } from '../src/discord/command.ts';
 import { audit, auditButton } from './setup/audit.ts';
 import { check } from './setup/check.ts';
-import { forget, forgetButtons } from './setup/forget.ts';
+import { askToErase, eraseButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
@@ -58,9 +58,9 @@ export const setup = {
       command.setName('forget').setDescription('Erase everything stored about this server (asks first)'),
     ),
   access: 'manage',
-  execute: bySubcommand<CommandContext>({ server, check, audit, forget }),
+  execute: bySubcommand<CommandContext>({ server, check, audit, forget: askToErase }),
   opens: { project: ({ guildId }, context) => projectForm(guildId, context) },
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
-  buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton, audit: auditButton },
+  buttons: { ...panelButtons, ...eraseButtons, unset: unsetButton, audit: auditButton },
   forms: { project: projectFormSubmit },
 } satisfies Command<CommandContext>;

@@ -12,7 +12,7 @@ import { actMenu, list, listButton } from './subscription/list.ts';
 import { MUTE_CHOICES, mute, muteButton } from './subscription/mute.ts';
 import { addMoreOptions, addSharedOptions } from './subscription/options.ts';
 import { panelButtons, panelForms } from './subscription/panel.ts';
-import { dropButton, keepButton, remove, removeButton } from './subscription/remove.ts';
+import { askRemoveButton, cancelRemoveButton, confirmRemoveButton, remove } from './subscription/remove.ts';
 import { test, testButton } from './subscription/sample.ts';
 import { offerTokens } from './subscription/token-book.ts';
 
@@ -129,10 +129,10 @@ export const subscription = {
     ...panelButtons,
     mute: muteButton,
     test: testButton,
-    remove: removeButton,
+    remove: askRemoveButton,
     list: listButton,
-    drop: dropButton,
-    keep: keepButton,
+    drop: confirmRemoveButton,
+    keep: cancelRemoveButton,
     import: importButton,
     discard: discardButton,
   },

@@ -1,12 +1,12 @@
 import type { Command } from '../src/discord/command.ts';
 import { bySubcommand, define } from './shared/define.ts';
 import type { CommandContext } from './shared/services.ts';
+import { addAddressesButton, idButton, idForm, pickMenu } from './webhook/add-addresses.ts';
 import { createButton } from './webhook/create.ts';
-import { drainButton } from './webhook/drain.ts';
-import { fillButton, idButton, idForm, pickMenu } from './webhook/fill.ts';
 import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
-import { cancelButton, confirmButton, forgetButton, preview, restoreButton } from './webhook/remove.ts';
+import { cancelButton, confirmButton, preview, removeSubscriptionsButton, restoreButton } from './webhook/remove.ts';
+import { removeAddressButton } from './webhook/remove-address.ts';
 
 /** `/webhook`: the webhooks of the project at the notification service. */
 export const webhook = {
@@ -43,12 +43,12 @@ export const webhook = {
   buttons: {
     confirm: confirmButton,
     cancel: cancelButton,
-    forget: forgetButton,
+    forget: removeSubscriptionsButton,
     restore: restoreButton,
-    fill: fillButton,
+    fill: addAddressesButton,
     id: idButton,
     create: createButton,
-    drain: drainButton,
+    drain: removeAddressButton,
   },
   menus: { name: nameMenu, pick: pickMenu },
   forms: { name: nameForm, id: idForm },

@@ -10,9 +10,9 @@ import { quotaLine, refusedFor, usageLine } from '../shared/receiver.ts';
 import { firstOf, fullAddress, MAX_ID, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import {
+  addToWebhookButton,
   createWebhookButton,
   EVERY_TYPE,
-  fillWebhookButton,
   MAX_WEBHOOKS,
   pointsAt,
   postingHere,
@@ -32,7 +32,7 @@ export type CheckProjectNeeds = ContextWith<
 >;
 
 /** How long the check waits for each response of the service. */
-const LOOK_MS = 8_000;
+const REQUEST_TIMEOUT_MS = 8_000;
 
 /** Checks the project that serves this guild: deliveries to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
@@ -49,7 +49,7 @@ export async function checkProject(
   }
   if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
-  const response = await postingHere(access, context, LOOK_MS);
+  const response = await postingHere(access, context, REQUEST_TIMEOUT_MS);
   if (response.status !== 'ok') {
     // An outage of the service has its own finding.
     const isAway = context.interfaces.outages().has('notification');
@@ -124,7 +124,7 @@ async function checkAddresses(
 ): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
   if (ids.length < webhooks.length || ids.length > MAX_WEBHOOKS) return null;
-  const lists = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
+  const lists = await Promise.all(ids.map((id) => notification.addresses(id, REQUEST_TIMEOUT_MS)));
   const typesOf = new Map<AddressText, string[]>();
   for (const [index, list] of lists.entries()) {
     if (list.status !== 'ok') return null;
@@ -141,7 +141,7 @@ async function checkAddresses(
   const findings = [
     lacking.length === 0
       ? fine(t('setup.check.addressesFine'))
-      : listed('addressesLack', lacking, fillWebhookButton(t, lacking.length)),
+      : listed('addressesLack', lacking, addToWebhookButton(t, lacking.length)),
     ...(twice.length === 0 ? [] : [listed('addressesTwice', twice)]),
   ];
   return { findings, lacking };

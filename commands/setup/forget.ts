@@ -12,7 +12,7 @@ import type { ContextWith } from '../shared/services.ts';
 type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
 /** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
-export async function forget(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
+export async function askToErase(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
   requireManageServer(interaction, t);
   const { guildId } = interaction;
   const what = listed(t, await metrics.stored(guildId));
@@ -37,7 +37,7 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 }
 
 /** `setup:erase:<time of the question>` */
-const eraseButton: Button<Needs> = {
+const confirmEraseButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [askedAt], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
@@ -53,11 +53,11 @@ const eraseButton: Button<Needs> = {
 };
 
 /** `setup:spare` */
-const spareButton: Button<Needs> = {
+const cancelButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   press: async (_, __, { t }) => embedReply('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 
-/** The buttons of its question, by action. */
-export const forgetButtons: Record<string, Button<Needs>> = { erase: eraseButton, spare: spareButton };
+/** The buttons below the question, by action. */
+export const eraseButtons: Record<string, Button<Needs>> = { erase: confirmEraseButton, spare: cancelButton };

@@ -13,7 +13,7 @@ import type { ContextWith } from '../shared/services.ts';
 import { createWebhookButton, postingHere } from '../shared/webhooks.ts';
 
 /** How long the panel may wait for the service. */
-const LOOK_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 type Use = ButtonUse | FormUse;
 type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
@@ -36,7 +36,8 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
     stored && t('setup.project.only'),
     projects.signingSecrets(access.scope) === null ? null : t('setup.project.signed'),
   ];
-  const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, LOOK_MS) : null;
+  const here =
+    access.status === 'ready' && urls.current !== null ? await postingHere(access, context, REQUEST_TIMEOUT_MS) : null;
   const isNone = here?.status === 'ok' && here.webhooks.length === 0;
   const urlButton = urls.retiring
     ? button(t('setup.project.revoke'), 'setup:revoke')
@@ -108,7 +109,7 @@ const rotateButton: Button<Needs> = {
 };
 
 /** `setup:revoke`: asks first, because it appears where the button for a new URL was a moment ago. */
-const revokeButton: Button<Needs> = {
+const askRevokeButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   press(interaction, _, context) {
@@ -132,7 +133,7 @@ async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
 }
 
 /** `setup:revoked:<fingerprint of the URL>` */
-const revokedButton: Button<Needs> = {
+const confirmRevokeButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [expected], context) {
@@ -149,7 +150,7 @@ const revokedButton: Button<Needs> = {
 };
 
 /** `setup:remove`: asks first. */
-const removeButton: Button<Needs> = {
+const askRemoveButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   press: async ({ guildId }, _, context) => askToRemove(context, await storedBy(context, guildId)),
@@ -173,7 +174,7 @@ function askToRemove({ t }: Needs, stored: StoredProject): Reply {
 const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
 
 /** `setup:removed:<fingerprint of the project>` */
-const removedButton: Button<Needs> = {
+const confirmRemoveButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [expected], context) {
@@ -189,7 +190,7 @@ const removedButton: Button<Needs> = {
 };
 
 /** `setup:kept` */
-const keptButton: Button<Needs> = {
+const cancelButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   press: (interaction, _, context) => panel(interaction, context),
@@ -199,9 +200,9 @@ const keptButton: Button<Needs> = {
 export const panelButtons: Record<string, Button<Needs>> = {
   receiver: showButton,
   rotate: rotateButton,
-  revoke: revokeButton,
-  revoked: revokedButton,
-  remove: removeButton,
-  removed: removedButton,
-  kept: keptButton,
+  revoke: askRevokeButton,
+  revoked: confirmRevokeButton,
+  remove: askRemoveButton,
+  removed: confirmRemoveButton,
+  kept: cancelButton,
 };

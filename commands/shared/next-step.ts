@@ -2,12 +2,12 @@ import type { APIButtonComponent, APIEmbedField } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { ContextWith } from './services.ts';
-import { createWebhookButton, EVERY_TYPE, fillWebhookButton, postingHere, withAddresses } from './webhooks.ts';
+import { addToWebhookButton, createWebhookButton, EVERY_TYPE, postingHere, withAddresses } from './webhooks.ts';
 
 type Needs = ContextWith<'projects' | 'receiver'>;
 
 /** How long a reply waits for the list of webhooks. */
-const LOOK_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /**
  * Whether the webhooks that post here have some addresses. `operator`: the guild does not manage them. `manual`: the
@@ -42,15 +42,15 @@ export async function nextStep(
     case 'manual':
       return step(t('subscription.add.ownWebhook'));
     case 'unknown':
-      return step(t('subscription.add.ownWebhook'), fillWebhookButton(t, count, what));
+      return step(t('subscription.add.ownWebhook'), addToWebhookButton(t, count, what));
     case 'no-webhook':
       return step(t('webhook.create.needed'), createWebhookButton(t));
     case 'known': {
       const missing = coverage.missing.length;
-      if (missing > 0) return step(t('webhook.fill.missing', { count: missing }), fillWebhookButton(t, missing, what));
+      if (missing > 0) return step(t('webhook.add.missing', { count: missing }), addToWebhookButton(t, missing, what));
       const types = coverage.onlyTypes.map((type) => inCode(type, '?')).join(t('reply.comma'));
-      const lines = [t('webhook.fill.covered', { count }), ...(types ? [t('webhook.fill.onlyTypes', { types })] : [])];
-      return { field: { name: t('webhook.fill.willCome'), value: lines.join('\n') }, buttons: [] };
+      const lines = [t('webhook.add.covered', { count }), ...(types ? [t('webhook.add.onlyTypes', { types })] : [])];
+      return { field: { name: t('webhook.add.willCome'), value: lines.join('\n') }, buttons: [] };
     }
   }
 }
@@ -61,7 +61,7 @@ async function coverageOf(guildId: string, addresses: readonly AddressText[], co
   if (access.scope === null) return { status: 'operator' };
   if (context.receiver.urls(access.scope).current === null) return { status: 'no-url' };
   if (access.status !== 'ready') return { status: 'manual' };
-  const here = await postingHere(access, context, LOOK_MS);
+  const here = await postingHere(access, context, REQUEST_TIMEOUT_MS);
   if (here.status !== 'ok') return { status: 'unknown' };
   if (here.webhooks.length === 0) return { status: 'no-webhook' };
   const posting = await withAddresses(access, here.webhooks);

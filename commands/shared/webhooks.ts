@@ -8,7 +8,7 @@ import { button } from './components.ts';
 import type { ContextWith } from './services.ts';
 
 /** How long a reply waits for a webhook's addresses. */
-const LOOK_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 /** Most webhooks whose addresses are read; a project with more is not checked for them. */
 export const MAX_WEBHOOKS = 10;
 /** The type of a webhook for every kind of event. */
@@ -50,7 +50,7 @@ export function withAddresses({ notification }: ReadyProject, webhooks: readonly
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
       const isAsked = id !== null && index < MAX_WEBHOOKS;
-      const list = isAsked ? await notification.knownAddresses(id, LOOK_MS) : null;
+      const list = isAsked ? await notification.knownAddresses(id, REQUEST_TIMEOUT_MS) : null;
       const addresses = list?.status === 'ok' ? new Set(list.addresses) : null;
       return { id, eventType: eventType ?? EVERY_TYPE, addresses };
     }),
@@ -62,8 +62,8 @@ export const createWebhookButton = (t: Translate): APIButtonComponent =>
   button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
 
 /** The button that adds watched addresses to the webhook; `what`: a subscription's number, or `all`. */
-export const fillWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
-  button(t('webhook.fill.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
+export const addToWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
+  button(t('webhook.add.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
 
 /** The button that shows the receiver URL. */
 export const receiverUrlButton = (t: Translate): APIButtonComponent =>

@@ -8,7 +8,7 @@ import { button, row, rows } from '../shared/components.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
-import { offerDrain } from '../webhook/drain.ts';
+import { offerAddressRemoval } from '../webhook/remove-address.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, seenOne } from './find.ts';
 import { tokenBook } from './token-book.ts';
@@ -49,14 +49,14 @@ async function askToRemove(found: Subscription, context: Needs): Promise<Reply> 
 }
 
 /** `subscription:remove:<id>` */
-export const removeButton: Button<Needs> = {
+export const askRemoveButton: Button<Needs> = {
   access: 'manage',
   response: 'reply',
   press: async (interaction, [id], context) => askToRemove(await seenOne(interaction, id, context), context),
 };
 
 /** `subscription:drop:<id>:<channel>` */
-export const dropButton: Button<Needs> = {
+export const confirmRemoveButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [id, channelId], context) {
@@ -68,17 +68,17 @@ export const dropButton: Button<Needs> = {
     if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await record(interaction, context, 'subscription.remove', detail);
-    const drain = await offerDrain(guildId, found.address, context);
-    const after = drain === null ? 'subscription.remove.after' : 'subscription.remove.afterUnused';
+    const offer = await offerAddressRemoval(guildId, found.address, context);
+    const after = offer === null ? 'subscription.remove.after' : 'subscription.remove.afterUnused';
     const lines = [addressLine(found.address, context), t(after, { channel: `<#${found.channelId}>` })];
     return embedReply('good', t('subscription.remove.done', { name: nameOf(found) }), lines, {
-      components: rows(drain === null ? [] : [drain]),
+      components: rows(offer === null ? [] : [offer]),
     });
   },
 };
 
 /** `subscription:keep:<id>` */
-export const keepButton: Button<Needs> = {
+export const cancelRemoveButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   press: async (_, __, { t }) =>

@@ -6,12 +6,12 @@ import { explain } from '../shared/failure.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
-import { fillWebhookButton, postingHere, receiverUrlButton } from '../shared/webhooks.ts';
-import { addAll, type FillNeeds, isUnknownCall } from './fill.ts';
+import { addToWebhookButton, postingHere, receiverUrlButton } from '../shared/webhooks.ts';
+import { type AddNeeds, addAddresses, isUnknownCall } from './add-addresses.ts';
 import { isWebhookId } from './name.ts';
 import { projectOf } from './project.ts';
 
-type Needs = FillNeeds & ContextWith<'guildQueue'>;
+type Needs = AddNeeds & ContextWith<'guildQueue'>;
 
 /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
 export const createButton: Button<Needs> = {
@@ -46,8 +46,8 @@ async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
   const addresses = [...new Set((await visibleTo(interaction, context)).map(({ address }) => address))];
   if (webhook === null || addresses.length === 0) {
     // Without its ID, what is watched already is not in it yet.
-    const fill = addresses.length === 0 ? [] : [fillWebhookButton(t, addresses.length)];
-    return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(fill) });
+    const buttons = addresses.length === 0 ? [] : [addToWebhookButton(t, addresses.length)];
+    return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(buttons) });
   }
-  return addAll(interaction, project, webhook, addresses, context, [t('webhook.create.done')]);
+  return addAddresses(interaction, project, webhook, addresses, context, [t('webhook.create.done')]);
 }

@@ -8,7 +8,7 @@ import { pointsAt, type ReadyProject } from '../shared/webhooks.ts';
 import { watchersOf } from './watchers.ts';
 
 /** How long the preview waits for the service. */
-const LOOK_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /** What removing addresses from a webhook would do. */
 export interface RemovalEffects {
@@ -53,7 +53,7 @@ export async function scopeOf(
   { notification, scope }: ReadyProject,
   { storedProjects, receiver }: ContextWith<'storedProjects' | 'receiver'>,
 ): Promise<{ scope: number; isUnknown: boolean }> {
-  const response = await notification.webhooks(LOOK_MS);
+  const response = await notification.webhooks(REQUEST_TIMEOUT_MS);
   if (response.status !== 'ok') return { scope, isUnknown: false };
   const found = response.webhooks.find(({ id }) => id === webhook);
   const isUnknown = !found && response.webhooks.length > 0 && response.webhooks.every(({ id }) => id !== null);

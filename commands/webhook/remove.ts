@@ -10,18 +10,18 @@ import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
 import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { type AddNeeds, addAddresses } from './add-addresses.ts';
 import { readAddresses } from './addresses.ts';
-import { addAll, type FillNeeds } from './fill.ts';
 import { isWebhookId } from './name.ts';
 import { projectOf } from './project.ts';
 import { removalEffects, scopeOf } from './removal-effects.ts';
 import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
 
-type Needs = FillNeeds & ContextWith<'confirmations'>;
+type Needs = AddNeeds & ContextWith<'confirmations'>;
 
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
-const FORGET = 'webhook.forget';
+const REMOVE_SUBSCRIPTIONS = 'webhook.forget';
 const RESTORE = 'webhook.restore';
 
 /** `/webhook remove`: shows what would happen, and asks. */
@@ -83,7 +83,7 @@ export const confirmButton: Button<Needs> = {
     const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
     await record(interaction, context, REMOVE, { ...done, outcome: response });
     const offers = [
-      ...(await offerToForget(interaction, done, context)),
+      ...(await offerSubscriptionRemoval(interaction, done, context)),
       ...(response.deletedCount === 0 ? [] : [await offerToRestore(interaction, done, context)]),
     ];
     const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
@@ -98,14 +98,14 @@ export const confirmButton: Button<Needs> = {
 };
 
 /** The button that also removes the subscriptions that no longer get alerts; none if there are none. */
-async function offerToForget(
+async function offerSubscriptionRemoval(
   interaction: ButtonUse,
   done: WebhookRemoval & { silent: number[] },
   context: Needs,
 ): Promise<APIButtonComponent[]> {
   if (done.silent.length === 0) return [];
   const label = context.t('webhook.remove.alsoHere', { count: done.silent.length });
-  const id = await ask(interaction, context, FORGET, done);
+  const id = await ask(interaction, context, REMOVE_SUBSCRIPTIONS, done);
   return [button(label, `webhook:forget:${id}`, ButtonStyle.Danger)];
 }
 
@@ -130,18 +130,22 @@ export const cancelButton: Button<Needs> = {
 };
 
 /** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
-export const forgetButton: Button<Needs> = {
+export const removeSubscriptionsButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [entry], context) {
-    const request = await takeConfirmation(interaction, context, FORGET, entry);
+    const request = await takeConfirmation(interaction, context, REMOVE_SUBSCRIPTIONS, entry);
     const { scope } = await projectOf(context, interaction.guildId);
     const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
     const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
     for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
-    await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
+    await record(interaction, context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
     const { t } = context;
-    return embedReply('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
+    return embedReply(
+      'good',
+      t('webhook.remove.subscriptionsRemoved', { count: silent.length }),
+      silentNames(t, silent),
+    );
   },
 };
 
@@ -152,7 +156,7 @@ export const restoreButton: Button<Needs> = {
   async press(interaction, [entry], context) {
     const project = await projectOf(context, interaction.guildId);
     const { webhook, addresses } = await takeConfirmation(interaction, context, RESTORE, entry);
-    return addAll(interaction, project, webhook, addresses, context);
+    return addAddresses(interaction, project, webhook, addresses, context);
   },
 };
 

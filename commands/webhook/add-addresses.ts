@@ -18,78 +18,78 @@ import { isWebhookId } from './name.ts';
 import { projectOf } from './project.ts';
 
 /** What adding watched addresses to the webhook that posts here needs. */
-export type FillNeeds = ContextWith<
+export type AddNeeds = ContextWith<
   'guildChannels' | 'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'
 >;
 type Use = ButtonUse | MenuUse | FormUse;
 
-/** Addresses per request. The service documents no limit; this many take a second or two. */
-const CHUNK = 100;
+/** Maximum addresses per request. The service documents no limit; this many take a second or two. */
+const MAX_PER_REQUEST = 100;
 
 /** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
-export const fillButton: Button<FillNeeds> = {
+export const addAddressesButton: Button<AddNeeds> = {
   access: 'manage',
   response: 'update',
-  press: (interaction, [what = 'all'], context) => fill(interaction, what, context),
+  press: (interaction, [what = 'all'], context) => addWatched(interaction, what, context),
 };
 
 /** `webhook:pick:<subscription or all>`: which of several webhooks gets new addresses, now and later. */
-export const pickMenu: Menu<FillNeeds> = {
+export const pickMenu: Menu<AddNeeds> = {
   access: 'manage',
   response: 'update',
   async choose(interaction, [what = 'all'], [id = ''], context) {
-    return fill(interaction, what, await remembering(interaction, id, context));
+    return addWatched(interaction, what, await storeChoice(interaction, id, context));
   },
 };
 
 /** `webhook:id:<subscription or all>`: opens the form for the ID of a webhook whose service does not show it. */
-export const idButton: FormButton<FillNeeds> = {
+export const idButton: FormButton<AddNeeds> = {
   access: 'manage',
   form: async (_, [what = 'all'], { t }): Promise<APIModalInteractionResponseCallbackData> => ({
     custom_id: `webhook:id:${what}`,
-    title: t('webhook.fill.idTitle'),
-    components: [textField('id', t('webhook.fill.idLabel'), t('webhook.fill.idHint'), { max_length: MAX_ID })],
+    title: t('webhook.add.idTitle'),
+    components: [textField('id', t('webhook.add.idLabel'), t('webhook.add.idHint'), { max_length: MAX_ID })],
   }),
 };
 
 /** `webhook:id:<subscription or all>` */
-export const idForm: Form<FillNeeds> = {
+export const idForm: Form<AddNeeds> = {
   access: 'manage',
   response: 'update',
   async submit(interaction, [what = 'all'], context) {
     const id = interaction.fields.getTextInputValue('id').trim();
-    return fill(interaction, what, await remembering(interaction, id, context));
+    return addWatched(interaction, what, await storeChoice(interaction, id, context));
   },
 };
 
-/** Stores the chosen webhook; throws a {@link UserError} for an invalid ID. */
-async function remembering(interaction: Use, id: string, context: FillNeeds): Promise<FillNeeds> {
+/** Stores the chosen webhook; returns the context with it. Throws a {@link UserError} for an invalid ID. */
+async function storeChoice(interaction: Use, id: string, context: AddNeeds): Promise<AddNeeds> {
   if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
   const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
   await record(interaction, context, 'webhook.choose', { webhook: id });
   return { ...context, server };
 }
 
-async function fill(interaction: Use, what: string, context: FillNeeds): Promise<Reply> {
+async function addWatched(interaction: Use, what: string, context: AddNeeds): Promise<Reply> {
   const { t } = context;
   const project = await projectOf(context, interaction.guildId);
   const response = await postingHere(project, context);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   if (response.webhooks.length === 0) {
-    return embedReply('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
+    return embedReply('warn', t('webhook.add.nowhere'), [t('webhook.create.needed')], {
       components: [row(createWebhookButton(t))],
     });
   }
   const target = targetOf(response.webhooks, context.server.webhook);
   if (target === 'unknown') {
-    return embedReply('info', t('webhook.fill.idTitle'), [t('webhook.fill.askId')], {
-      components: [row(button(t('webhook.fill.enterId'), `webhook:id:${what}`))],
+    return embedReply('info', t('webhook.add.idTitle'), [t('webhook.add.askId')], {
+      components: [row(button(t('webhook.add.enterId'), `webhook:id:${what}`))],
     });
   }
   if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
-  const addresses = await wanted(interaction, what, project, response.webhooks, context);
-  if (addresses.length === 0) return embedReply('good', t('webhook.fill.willCome'), [t('webhook.fill.nothing')]);
-  return addAll(interaction, project, target, addresses, context);
+  const addresses = await missingAddresses(interaction, what, project, response.webhooks, context);
+  if (addresses.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
+  return addAddresses(interaction, project, target, addresses, context);
 }
 
 /** The ID of the webhook that gets new addresses; several to choose from; or `unknown` if the list has no IDs. */
@@ -102,25 +102,25 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
   return complete.length === 1 || named.length === 1 ? only!.id! : named;
 }
 
-async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: FillNeeds): Promise<Reply> {
+async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: AddNeeds): Promise<Reply> {
   const { t } = context;
   const names = await context.storedProjects.webhookNames(guildId);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
     return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
   });
-  return embedReply('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')], {
-    components: [menuRow(`webhook:pick:${what}`, t('webhook.fill.menu'), options)],
+  return embedReply('info', t('webhook.add.whichTitle'), [t('webhook.add.which')], {
+    components: [menuRow(`webhook:pick:${what}`, t('webhook.add.menu'), options)],
   });
 }
 
 /** The requested addresses of subscriptions that the person sees, without those that a webhook here is known to have. */
-async function wanted(
+async function missingAddresses(
   interaction: Use,
   what: string,
   project: ReadyProject,
   here: readonly Webhook[],
-  context: FillNeeds,
+  context: AddNeeds,
 ): Promise<AddressText[]> {
   const visible = await visibleTo(interaction, context);
   const chosen = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
@@ -131,40 +131,40 @@ async function wanted(
 }
 
 /** Adds addresses in batches and shows the progress; stops at the first batch that fails. `before`: lines above the result. */
-export async function addAll(
+export async function addAddresses(
   interaction: Use,
   { notification }: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
-  context: FillNeeds,
+  context: AddNeeds,
   before: readonly string[] = [],
 ): Promise<Reply> {
   const { t } = context;
   const count = addresses.length;
-  for (let done = 0; done < count; done += CHUNK) {
-    const part = addresses.slice(done, done + CHUNK);
+  for (let done = 0; done < count; done += MAX_PER_REQUEST) {
+    const part = addresses.slice(done, done + MAX_PER_REQUEST);
     const response = await notification.addAddresses(webhook, part.map(checksumAddress));
     if (response.status !== 'ok') {
       const detail = { webhook, done, of: count, outcome: response.status };
       await record(interaction, context, 'webhook.fill.failed', detail);
       const lines = [
         ...before,
-        isUnknownCall(response) ? t('webhook.fill.manual') : explain(t, response, 'notification'),
+        isUnknownCall(response) ? t('webhook.add.manual') : explain(t, response, 'notification'),
         isUnknownCall(response) ? t('subscription.add.ownWebhook') : null,
-        done > 0 ? t('webhook.fill.partly', { done, count }) : null,
+        done > 0 ? t('webhook.add.partly', { done, count }) : null,
       ];
-      return embedReply('danger', t('webhook.fill.failed'), lines);
+      return embedReply('danger', t('webhook.add.failed'), lines);
     }
     const soFar = done + part.length;
-    const progress = embedReply('info', t('webhook.fill.progress', { soFar, count }), []);
+    const progress = embedReply('info', t('webhook.add.progress', { soFar, count }), []);
     if (soFar < count) await interaction.editReply(whole(progress));
   }
   await record(interaction, context, 'webhook.fill', { webhook, addresses });
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
   const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
   const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
-  const lines = [...before, t('webhook.fill.done', { count, webhook: called }), ...shown];
-  return embedReply('good', t('webhook.fill.willCome'), lines);
+  const lines = [...before, t('webhook.add.done', { count, webhook: called }), ...shown];
+  return embedReply('good', t('webhook.add.willCome'), lines);
 }
 
 /** Failures that mean that the service lacks the call. */

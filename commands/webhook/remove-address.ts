@@ -16,20 +16,24 @@ import { watchersOf } from './watchers.ts';
 type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
 /** How long the offer waits for the service. */
-const LOOK_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
-export async function offerDrain(
+export async function offerAddressRemoval(
   guildId: string,
   address: AddressText,
   context: Needs,
 ): Promise<APIButtonComponent | null> {
   const access = await context.projects.of(guildId);
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
-  const here = await postingHere(access, context, LOOK_MS);
+  const here = await postingHere(access, context, REQUEST_TIMEOUT_MS);
   if (here.status !== 'ok') return null;
   if (holding(await withAddresses(access, here.webhooks), address, context).length === 0) return null;
-  return button(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
+  return button(
+    context.t('webhook.removeAddress.button'),
+    `webhook:drain:${checksumAddress(address)}`,
+    ButtonStyle.Danger,
+  );
 }
 
 /**
@@ -43,7 +47,7 @@ function holding(posting: readonly Posting[], address: AddressText, { server }: 
 }
 
 /** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
-export const drainButton: Button<Needs> = {
+export const removeAddressButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
   async press(interaction, [typed = ''], context) {
@@ -52,7 +56,7 @@ export const drainButton: Button<Needs> = {
     const address = readAddress(typed, t);
     const line = `-# ${addressInCode(address)}`;
     if ((await watchersOf([address], project.scope, context)).length > 0) {
-      return embedReply('info', t('webhook.drain.neededTitle'), [line, t('webhook.drain.needed')]);
+      return embedReply('info', t('webhook.removeAddress.neededTitle'), [line, t('webhook.removeAddress.needed')]);
     }
     const here = await postingHere(project, context);
     if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
@@ -69,6 +73,6 @@ export const drainButton: Button<Needs> = {
       isChanged ||= response.deletedCount !== 0;
     }
     if (!isChanged) return embedReply('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
-    return embedReply('good', t('webhook.drain.done'), [line]);
+    return embedReply('good', t('webhook.removeAddress.done'), [line]);
   },
 };
