@@ -1,5 +1,6 @@
+import { Temporal } from 'temporal-polyfill';
 import type { AddressText } from './address.ts';
-import { HOUR } from './clock.ts';
+import { DAY, HOUR } from './clock.ts';
 import type { HiddenReason } from './match.ts';
 import type { Movement } from './movements.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
@@ -41,7 +42,6 @@ export interface Period {
   timezone: string;
 }
 
-const QUARTER = HOUR / 4;
 const LARGEST = 5;
 const TOTALS = 6;
 
@@ -100,7 +100,7 @@ export async function summarize(
     incoming: number('incoming'),
     outgoing: number('outgoing'),
     other: number('other'),
-    buckets: [...buckets.values()],
+    buckets,
     totals: totals.slice(0, TOTALS),
     assets: totals.length,
     largest: largestOf([...tallies.values()]),
@@ -163,29 +163,22 @@ function largestOf(tallies: Tally[]): SeenMovement[] {
 
 /** The hours or days of a period in the time zone; the first and the last are usually partial. */
 function bucketsOf({ since, now, timezone }: Period) {
-  const hours = now - since <= 24 * HOUR;
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    month: '2-digit',
-    day: '2-digit',
-    ...(hours && { hour: '2-digit', hourCycle: 'h23' }),
-  });
-  const buckets = new Map<string, Activity['buckets'][number]>();
-  // Time zones differ by whole quarters of an hour, so every quarter lies within one hour and one day.
-  const quarters = new Map<number, Activity['buckets'][number]>();
-  const bucketAt = (at: number) => {
-    const quarter = Math.floor(at / QUARTER);
-    const known = quarters.get(quarter);
-    if (known) return known;
-    const parts = clock.formatToParts(at);
-    const key = parts.map(({ value }) => value).join('');
-    const label = parts.find(({ type }) => type === (hours ? 'hour' : 'day'))!.value;
-    const bucket = buckets.get(key) ?? { label, incoming: 0, outgoing: 0, other: 0 };
-    buckets.set(key, bucket);
-    quarters.set(quarter, bucket);
-    return bucket;
+  const hours = now - since <= DAY;
+  const startOf = (at: number): Temporal.ZonedDateTime => {
+    const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
+    return hours ? local.round({ smallestUnit: 'hour', roundingMode: 'floor' }) : local.startOfDay();
   };
-  for (let at = since; at <= now; at += QUARTER) bucketAt(at);
-  bucketAt(now);
-  return { buckets, bucketAt };
+  const buckets: { start: number; bucket: Activity['buckets'][number] }[] = [];
+  // No hour and no day is shorter than this, even where clocks change.
+  const step = hours ? HOUR / 2 : DAY / 2;
+  for (let at = since; at < now + step; at += step) {
+    const local = startOf(Math.min(at, now));
+    const start = local.epochMilliseconds;
+    const label = String(hours ? local.hour : local.day).padStart(2, '0');
+    if (start !== buckets.at(-1)?.start) buckets.push({ start, bucket: { label, incoming: 0, outgoing: 0, other: 0 } });
+  }
+  return {
+    buckets: buckets.map(({ bucket }) => bucket),
+    bucketAt: (at: number) => buckets.findLast(({ start }) => start <= at)!.bucket,
+  };
 }

@@ -141,3 +141,69 @@ it('returns a bucket for each day of a week in the time zone, and for each hour 
   expect(hours).toHaveLength(25);
   expect(hours.find(({ label }) => label === '00')).toMatchObject({ incoming: 1 });
 });
+
+/** The labels of the buckets of New York, and how many transfers each has that got one at each of these times. */
+async function newYork(since: number, now: number, times: number[]): Promise<[label: string, transfers: number][]> {
+  const period = { since, now, timezone: 'America/New_York' };
+  const { buckets } = await summarize(
+    ME,
+    times.map((at) => movement({ at })),
+    period,
+  );
+  return buckets.map(({ label, incoming }) => [label, incoming]);
+}
+
+it('returns a bucket for each hour when clocks go back or forward', async () => {
+  // The hour from 01:00 comes twice: it begins at 05:00 UTC and at 06:00 UTC.
+  const back = Date.UTC(2026, 10, 1, 15);
+  const repeated = await newYork(
+    back - DAY,
+    back,
+    [5.5, 6, 6.5, 7].map((hour) => Date.UTC(2026, 10, 1) + hour * HOUR),
+  );
+  expect(repeated).toHaveLength(25);
+  expect(repeated.slice(12, 18)).toEqual([
+    ['23', 0],
+    ['00', 0],
+    ['01', 1],
+    ['01', 2],
+    ['02', 1],
+    ['03', 0],
+  ]);
+  // There is no hour from 02:00: 03:00 begins at 07:00 UTC.
+  const forward = Date.UTC(2026, 2, 8, 15);
+  const left = await newYork(
+    forward - DAY,
+    forward,
+    [6.5, 7].map((hour) => Date.UTC(2026, 2, 8) + hour * HOUR),
+  );
+  expect(left).toHaveLength(25);
+  expect(left.slice(14, 18)).toEqual([
+    ['00', 0],
+    ['01', 1],
+    ['03', 1],
+    ['04', 0],
+  ]);
+});
+
+it('returns a bucket for each day when clocks go back or forward', async () => {
+  // 1 November has 25 hours there, 8 March has 23; both end at midnight.
+  const back = [4, 28.9, 29].map((hour) => Date.UTC(2026, 10, 1) + hour * HOUR);
+  expect(await newYork(Date.UTC(2026, 9, 31, 12), Date.UTC(2026, 10, 2, 12), back)).toEqual([
+    ['31', 0],
+    ['01', 2],
+    ['02', 1],
+  ]);
+  const forward = [5, 27.9, 28].map((hour) => Date.UTC(2026, 2, 8) + hour * HOUR);
+  expect(await newYork(Date.UTC(2026, 2, 7, 12), Date.UTC(2026, 2, 9, 4, 30), forward)).toEqual([
+    ['07', 0],
+    ['08', 2],
+    ['09', 1],
+  ]);
+});
+
+it('puts a longer and a shorter hour into one bucket where clocks change by half an hour', async () => {
+  const now = Date.UTC(2026, 3, 5, 3);
+  const { buckets } = await summarize(ME, [], { since: now - DAY, now, timezone: 'Australia/Lord_Howe' });
+  expect(buckets.map(({ label }) => label).slice(10, 16)).toEqual(['00', '01', '02', '03', '04', '05']);
+});
