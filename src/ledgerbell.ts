@@ -21,7 +21,7 @@ ${lines.map((line) => `  npm run ${line}`).join('\n')}
 Exit codes:
   0   done; of check: nothing is wrong
   1   failed, or used wrongly; of check: something is wrong
-  78  wrong configuration, or a database that another start cannot help`;
+  78  wrong configuration, or a database error that a restart cannot fix`;
 
 /** Reads an option's value; throws an error for the terminal when it is not such a number. */
 function wholeNumber(value: string): number {

@@ -37,7 +37,7 @@ const OWN_TIME = /\b(setTimeout|setInterval|Date\.now|performance\.now)\b|new Da
 const KEEP_TIME: Record<string, string> = {
   'src/domain/clock.ts': 'is the real clock',
   'src/app.ts': 'measures the time that really passes, which its parts get as an argument',
-  'src/log.ts': 'measures at the end of the process, where no timer runs any more',
+  'src/log.ts': 'measures at the end of the process, where no timer runs any longer',
   'src/routing/route.ts': 'lets the receiver go first for as long as the machine is really busy',
   'src/store/sqlite/connection.ts': 'measures how long the disk takes',
   'src/store/sqlite/tables.ts': 'measures how long a step takes, in a thread that functions do not reach',

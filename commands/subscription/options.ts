@@ -61,7 +61,7 @@ export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setDescription(
         editing
           ? 'Where its alerts go from now on'
-          : 'Where alerts go (default: the server’s alert channel, else here)',
+          : 'Where alerts go (default: the server’s alert channel, otherwise here)',
       )
       .addChannelTypes(...PLACE_TYPES),
   );

@@ -38,7 +38,7 @@ export async function offerAddressRemoval(
 
 /**
  * The webhooks that are known to have an address. Where the service does not show it, this is the one that somebody
- * chose: removing an address that is not there does no harm.
+ * chose: removing an address that is not there is safe.
  */
 function holding(posting: readonly Posting[], address: AddressText, { server }: Needs): string[] {
   const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));

@@ -44,7 +44,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     time += ms;
     const due = timers.filter((timer) => timer.due <= time).sort((a, b) => a.due - b.due);
     for (const timer of due) {
-      // An earlier one may have cancelled it.
+      // An earlier one may have canceled it.
       if (!timers.includes(timer)) continue;
       timers.splice(timers.indexOf(timer), 1);
       timer.run();

@@ -17,7 +17,7 @@ export interface DryRun {
   examples: { transfer: Transfer; perspective: Perspective; seenAt: number }[];
   /** When the oldest of the transfers that were looked through came; null if there was none. */
   since: number | null;
-  /** How many were looked through, if there were more; else null. */
+  /** How many were looked through, if there were more; otherwise null. */
   cut: number | null;
 }
 

@@ -90,7 +90,7 @@ function likeness(body: string): string {
 
 /**
  * Parses an object with every number as its source text, so that no digit is lost beyond 2^53. Only fields that are
- * named here are read, so that a name such as `__proto__` does no harm.
+ * named here are read, so a name such as `__proto__` is harmless.
  */
 function parseJson(text: string): unknown {
   if (text.length > USUAL_LENGTH) {

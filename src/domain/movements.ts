@@ -50,7 +50,7 @@ const PAGE = 1_000;
 /**
  * Reads movements, latest first, page by page; at most `most`. `read` returns the latest transfers until a time, including
  * all of the oldest moment, and nothing once there are no more. After the last movement `cut` returns `most` if there were
- * more, else null.
+ * more, otherwise null.
  */
 export function readMovements(
   read: (until: number, limit: number) => Promise<DecidedTransfer[]>,

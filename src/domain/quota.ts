@@ -2,9 +2,9 @@
 export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve', 'quarantine-full'] as const;
 export type QuotaReason = (typeof QUOTA_REASONS)[number];
 
-/** What may come to the receiver URL of one server's own project. */
+/** Limits for the receiver URL of one server's own project. */
 export interface QuotaLimits {
-  /** Deliveries per second in the long run, and at once after a quiet time. */
+  /** Deliveries per second: the sustained rate, and the burst size. */
   rate: number;
   burst: number;
   /** Deliveries that wait for the router, and their bytes. */

@@ -155,7 +155,7 @@ export const REASONS: Readonly<Record<string, Manual>> = {
     alarm: 'rises for hours',
     means:
       'one server’s own URL gets more than `QUOTA_RATE` deliveries per second after a burst of `QUOTA_BURST` (the operator’s URL only with `OPERATOR_RATE`)',
-    todo: 'nothing: other URLs notice nothing and the sender retries. The server sees it in `/status` and `/setup check`. If its volume is genuine, raise the limit',
+    todo: 'nothing: other URLs are not affected and the sender retries. The server sees it in `/status` and `/setup check`. If its volume is genuine, raise the limit',
   },
   backlog: {
     alarm: 'rises for hours',

@@ -113,7 +113,7 @@ export const SENDING = {
     help: 'Servers whose channels wait together after too many rejections',
     alarm: 'above 0 for a day',
     means:
-      'Discord rejected about 10 messages in 10 minutes in that many servers. All channels of such a server wait together, and one is tried every minute, later every 15 minutes; when that works, the others follow. Other servers notice nothing',
+      'Discord rejected about 10 messages in 10 minutes in that many servers. All channels of such a server wait together, and one is tried every minute, later every 15 minutes; when that works, the others follow. Other servers are not affected',
     todo: 'the server’s admins see it in `/status` and `/setup check`',
     rules: [{ alert: 'LedgerbellServersHeld', expr: 'ledgerbell_held_guilds > 0', for: '1d' }],
   },

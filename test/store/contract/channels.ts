@@ -69,7 +69,7 @@ export function channelsContract(open: OpenEmpty): void {
       expect(JSON.stringify(found)).toContain('Text');
     });
 
-    it('chooses the guild’s default channel for notices, else another one in use, never the troubled one', async () => {
+    it('chooses the guild’s default channel for notices, otherwise another one in use, never the troubled one', async () => {
       const store = await open();
       const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
       await subscribe(store);
