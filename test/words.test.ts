@@ -55,16 +55,16 @@ function textsInCode(source: string): Text[] {
   const open: (Text | null)[] = [];
   const token = new RegExp(TOKEN);
   const note = ({ line, text }: Text): void => {
-    const isSql = SQL.test(text);
-    const read = isSql ? [...text.matchAll(/-- .*/g)].join('\n') : text.replaceAll('\\`', '`').replaceAll('\\n', '\n');
     // One word is a name.
-    if (/\S\s+\S/.test(read)) texts.push({ line, text: read });
+    if (/\S\s+\S/.test(text)) texts.push({ line, text: text.replaceAll('\\`', '`').replaceAll('\\n', '\n') });
   };
+  const noteString = ({ line, text }: Text): void =>
+    note({ line, text: SQL.test(text) ? [...text.matchAll(/-- .*/g)].join('\n') : text });
   const readTemplate = ({ line, text }: Text): void => {
     PIECE.lastIndex = token.lastIndex;
     const [, piece = '', closing] = PIECE.exec(source)!;
     token.lastIndex = PIECE.lastIndex;
-    if (closing === '`') note({ line, text: text + piece });
+    if (closing === '`') noteString({ line, text: text + piece });
     else open.push({ line, text: `${text}${piece}…` });
   };
   let line = 1;
@@ -78,7 +78,7 @@ function textsInCode(source: string): Text[] {
     else if (text === '}') {
       const template = open.pop();
       if (template) readTemplate(template);
-    } else if (/^['"]/.test(text)) note({ line, text: text.slice(1, -1) });
+    } else if (/^['"]/.test(text)) noteString({ line, text: text.slice(1, -1) });
     else if (/^\s*\/[/*]/.test(text)) note({ line, text: text.replaceAll(/^\s*(\/\/|\/?\*+\/?)|\*\/$/gm, '') });
   }
   return texts;
