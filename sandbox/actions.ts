@@ -41,8 +41,8 @@ export async function perform(parts: ActionParts, action: PageAction): Promise<s
       return sentence(await chain.hostile(pair(action)));
     case 'fake':
       return sentence(await chain.fake(pair(action)));
-    case 'twins':
-      return sentence(await chain.twins(pair(action)));
+    case 'identical-transfers':
+      return sentence(await chain.identicalTransfers(pair(action)));
     case 'mint':
       return sentence(await chain.mint({ to: party(action.to), ...(action.token && { token: action.token }) }));
     case 'burn':

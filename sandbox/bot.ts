@@ -66,7 +66,7 @@ export function superviseBot(options: {
     },
     start() {
       if (child !== undefined) return;
-      const started = spawn(process.execPath, ['--import', path('leash.ts'), path('../src/main.ts')], {
+      const started = spawn(process.execPath, ['--import', path('exit-with-parent.ts'), path('../src/main.ts')], {
         cwd: path('..'),
         env: options.environment,
         stdio: ['pipe', 'pipe', 'pipe'],

@@ -13,7 +13,7 @@ const USER = 'ledgerbell';
 const START_MS = 30_000;
 const POLL_MS = 50;
 /** Stops the server when its standard input closes, which happens however this process ends. */
-const LEASH = '"$@" & cat > /dev/null; kill -INT $!; wait';
+const STOP_WITH_PARENT = '"$@" & cat > /dev/null; kill -INT $!; wait';
 
 /** Returns the folder of the newest version's programs from Debian's package, or null if there is none. */
 export function postgresPrograms(): string | null {
@@ -60,12 +60,15 @@ export async function startPostgres(): Promise<Postgres> {
   const initdb = [join(programs, 'initdb'), '-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8'];
   execFileSync(...command(...initdb), { cwd: folder, stdio: 'pipe' });
   const place = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`];
-  const server = spawn(...command('sh', '-c', LEASH, 'sh', join(programs, 'postgres'), '-D', data, ...place), {
-    cwd: folder,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    // Ctrl-C is for the sandbox, which stops the bot before its database.
-    detached: true,
-  });
+  const server = spawn(
+    ...command('sh', '-c', STOP_WITH_PARENT, 'sh', join(programs, 'postgres'), '-D', data, ...place),
+    {
+      cwd: folder,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      // Ctrl-C is for the sandbox, which stops the bot before its database.
+      detached: true,
+    },
+  );
   const ended = once(server, 'exit');
   stack.defer(async () => {
     server.stdin!.end();

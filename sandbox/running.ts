@@ -4,22 +4,22 @@ import { perform } from './actions.ts';
 import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startTraffic } from './chain/index.ts';
 import type { Discord } from './discord/index.ts';
-import { createJourneys } from './journeys.ts';
-import type { Journey, PageAction, WorldState } from './page/protocol.ts';
+import type { PageAction, TrackedTransaction, WorldState } from './page/protocol.ts';
 import { routedIn } from './routed.ts';
+import { createTransactionTracker } from './transaction-tracker.ts';
 import type { Webhook } from './webhook.ts';
 
 const TRAFFIC_MS = 3_000;
 const WATCHED_POLL_MS = 2_000;
 
 /** A change outside Discord. */
-export type SandboxEvent = { world: WorldState } | { journeys: Journey[] };
+export type SandboxEvent = { world: WorldState } | { transactions: TrackedTransaction[] };
 
 /** A running sandbox. */
 export interface Sandbox {
   readonly discord: Discord;
   readonly world: WorldState;
-  readonly journeys: Journey[];
+  readonly transactions: TrackedTransaction[];
   /** Performs an action of the page and returns a sentence about the result. @throws {@link CannotDo} */
   act(action: PageAction): Promise<string>;
   /** Calls the listener with each change outside Discord. Returns a function that stops that. */
@@ -54,13 +54,13 @@ export function runSandbox(parts: {
     for (const listener of listeners) listener(event);
   };
   const reportWorld = (): void => report({ world: sandbox.world });
-  const journeys = createJourneys((changed) => report({ journeys: changed }));
+  const tracker = createTransactionTracker((changed) => report({ transactions: changed }));
   const bot = superviseBot({
     environment,
     onChange: reportWorld,
     onLine(line) {
       const routed = routedIn(line);
-      if (routed) journeys.recordRouted(routed);
+      if (routed) tracker.recordRouted(routed);
     },
     onCrash,
   });
@@ -83,17 +83,17 @@ export function runSandbox(parts: {
   const poll = setInterval(() => void readWatched(), WATCHED_POLL_MS);
   const stack = new DisposableStack();
   stack.defer(() => listeners.clear());
-  stack.defer(() => journeys.close());
+  stack.defer(() => tracker.close());
   stack.defer(() => clearInterval(poll));
-  stack.defer(chain.onMined((mined) => journeys.recordMined(mined)));
-  stack.defer(notification.onProgress((progress) => journeys.recordProgress(progress)));
-  stack.defer(discord.on((event) => journeys.recordMessage(event, discord.botId)));
+  stack.defer(chain.onMined((mined) => tracker.recordMined(mined)));
+  stack.defer(notification.onProgress((progress) => tracker.recordProgress(progress)));
+  stack.defer(discord.on((event) => tracker.recordMessage(event, discord.botId)));
 
   const sandbox: RunningSandbox = {
     discord,
     bot,
-    get journeys() {
-      return journeys.list();
+    get transactions() {
+      return tracker.list();
     },
     get world() {
       const { kind, notice, wallets, tokens } = chain;

@@ -82,10 +82,10 @@ const csvOf = ({ Market, dollar }: Record<string, string>): string =>
 
 /** Draws every picture into `folder`, on a page that shows #general as Ada. At least one transfer must have been posted. */
 export async function drawReplies(page: Page, url: string, folder: string): Promise<void> {
-  const { world, journeys } = await worldOf(url);
+  const { world, transactions } = await worldOf(url);
   await page.setViewportSize(SIZE);
   const tokens = Object.entries(world.tokens).map(([name, { address }]) => [name, address] as const);
-  const transaction = journeys.find(({ posted }) => posted.length > 0)!.txHash;
+  const transaction = transactions.find(({ posted }) => posted.length > 0)!.txHash;
   const known: Record<string, string> = { ...world.wallets, ...Object.fromEntries(tokens), transaction };
   for (const [picture, name, options = {}] of SHOTS) {
     const filled: Record<string, OptionInput> = Object.fromEntries(

@@ -152,7 +152,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.locator('.status', { hasText: 'Bot is running' }).waitFor();
   await backlog(url);
   await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
-  await page.locator('.journeys', { hasText: 'in a digest' }).waitFor();
+  await page.locator('.transactions', { hasText: 'in a digest' }).waitFor();
   await save(page, 'digest');
 }
 

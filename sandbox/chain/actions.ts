@@ -52,7 +52,7 @@ export function actionsOn(driver: Driver, world: World): Actions {
     fake: ({ from, to }) => mineOne(() => plans.transfer({ kind: 'erc20', from, to, token: 'fake' })),
     mint: (request) => mineOne(() => plans.mint(request)),
     burn: (request) => mineOne(() => plans.burn(request)),
-    twins: (request) => mineOne(() => plans.twins(request)),
+    identicalTransfers: (request) => mineOne(() => plans.identicalTransfers(request)),
     onMined(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

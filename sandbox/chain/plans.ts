@@ -88,11 +88,15 @@ export function createPlans(world: World, holdings: Holdings) {
     };
   }
 
-  async function twins({ from: party, to, amount = parseUnits('40', 6) }: Parameters<Chain['twins']>[0]) {
+  async function identicalTransfers({
+    from: party,
+    to,
+    amount = parseUnits('40', 6),
+  }: Parameters<Chain['identicalTransfers']>[0]) {
     const from = addressOf(party);
     await holdings.ensureCoins(from);
     await holdings.ensureErc20('dollar', from, amount * 2n);
-    const data = callData('Mover', 'twins', [tokens.dollar.address, addressOf(to), amount]);
+    const data = callData('Mover', 'identicalTransfers', [tokens.dollar.address, addressOf(to), amount]);
     return {
       call: { from, to: contracts.mover, data },
       summary: `${name(party)} sends ${amountText('dollar', amount)} twice to ${name(to)} in one transaction`,
@@ -105,7 +109,7 @@ export function createPlans(world: World, holdings: Holdings) {
     swap,
     sweep,
     ...createSupplyPlans(world, holdings, tools),
-    twins,
+    identicalTransfers,
     /** Records who holds the NFTs afterwards: the receiver, or the sender when the transaction failed. */
     recordOwner(nfts: Planned['nfts'], owner: Address | undefined): void {
       if (nfts !== undefined && owner !== undefined) holdings.addNfts(nfts.token, owner, nfts.ids);

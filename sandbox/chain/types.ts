@@ -83,8 +83,8 @@ export interface Chain {
   fake(request: { from: Party; to: Party }): Promise<Mined>;
   mint(request: { to: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
   burn(request: { from: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
-  /** Sends two equal dollar transfers in one transaction. */
-  twins(request: { from: Party; to: Party; amount?: bigint }): Promise<Mined>;
+  /** Sends two identical dollar transfers in one transaction. */
+  identicalTransfers(request: { from: Party; to: Party; amount?: bigint }): Promise<Mined>;
   /** Calls the listener for every transaction of an action. Returns a function that stops that. */
   onMined(listener: (mined: Mined) => void): () => void;
   /** Stops the chain and frees its process and port. */

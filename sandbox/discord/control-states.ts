@@ -106,7 +106,7 @@ export interface InteractionState {
   status: 'waiting' | 'acknowledged' | 'failed';
   /** Discord's number of the callback: 4 message, 5 deferred, 6 deferred update, 7 update, 8 choices, 9 modal. */
   responseType: number | null;
-  /** Time to the acknowledgement. */
+  /** Time to the acknowledgment. */
   ackMs: number | null;
   /** Whether `reply` still shows "thinking…". */
   loading: boolean;

@@ -1,7 +1,7 @@
 /** Interactions, from a person's action to the last followup or the failure. */
 
 import type { Clock } from '../../src/domain/clock.ts';
-import { ACK_MS, createAcknowledgements } from './acknowledgements.ts';
+import { ACK_MS, createAcknowledgments } from './acknowledgments.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import {
   checkWaiting,
@@ -57,7 +57,7 @@ export function createInteractions({ world, clock, events, gateway, nextId }: In
     checkWaiting(entry);
   }
 
-  /** Sends an interaction to the bot. It fails when no acknowledgement arrives in time. */
+  /** Sends an interaction to the bot. It fails when no acknowledgment arrives in time. */
   function begin(request: InteractionRequest, prepared: Prepared): Interaction {
     const entry = newEntry(world, { id: nextId(), at: clock.now(), request, prepared });
     const { id, token, channel } = entry;
@@ -88,7 +88,7 @@ export function createInteractions({ world, clock, events, gateway, nextId }: In
     state: views.state,
     states: views.states,
     sourceOf: views.sourceOf,
-    ...createAcknowledgements(entries, clock),
+    ...createAcknowledgments(entries, clock),
     /** Reports changes of this message as changes of the interaction. */
     follow: entries.follow,
     changed,

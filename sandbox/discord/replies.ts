@@ -1,4 +1,4 @@
-/** The bot's responses to interactions: the acknowledgement, the reply and its edits, followups. */
+/** The bot's responses to interactions: the acknowledgment, the reply and its edits, followups. */
 import { MessageFlags, InteractionResponseType as ResponseType } from 'discord.js';
 import type { MessageState } from './control.ts';
 import { type Entry, isLoading } from './entries.ts';

@@ -32,7 +32,7 @@ export const pageAction = z.discriminatedUnion('do', [
   z.object({ do: z.literal('swap'), from: party }),
   z.object({ do: z.literal('sweep'), ...between, count: z.number().int().min(1).max(50) }),
   z.object({ do: z.literal('lookalike'), like: party, to: party }),
-  z.object({ do: z.enum(['hostile', 'fake', 'twins']), ...between }),
+  z.object({ do: z.enum(['hostile', 'fake', 'identical-transfers']), ...between }),
   z.object({ do: z.literal('mint'), to: party, token: token.optional() }),
   z.object({ do: z.literal('burn'), from: party, token: token.optional() }),
   /** Everyday transfers, on or off. */
@@ -128,8 +128,8 @@ export interface Routing {
   hidden: string[];
 }
 
-/** The journey of one transaction from its block to the channels. */
-export interface Journey {
+/** One transaction on its way from its block to the channels. */
+export interface TrackedTransaction {
   txHash: string;
   /** What happens in it, in one sentence; null when the sandbox did not send it. */
   summary: string | null;
@@ -144,8 +144,8 @@ export interface Journey {
 /** What the server sends to the page. */
 export type PageEvent =
   /** The whole state, at the start of each stream. */
-  | { type: 'hello'; discord: State; world: WorldState; journeys: Journey[] }
+  | { type: 'hello'; discord: State; world: WorldState; transactions: TrackedTransaction[] }
   | { type: 'discord'; event: ControlEvent }
   | { type: 'world'; world: WorldState }
   /** New and changed ones, oldest first. */
-  | { type: 'journeys'; journeys: Journey[] };
+  | { type: 'transactions'; transactions: TrackedTransaction[] };

@@ -119,7 +119,7 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
   raw.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
   const write = (event: PageEvent): void => void raw.write(`data: ${JSON.stringify(event)}\n\n`);
   const greet = (): void =>
-    write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+    write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, transactions: sandbox.transactions });
   greet();
   const stack = new DisposableStack();
   stack.defer(
@@ -129,7 +129,7 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
     }),
   );
   stack.defer(
-    sandbox.on((event) => write('world' in event ? { type: 'world', ...event } : { type: 'journeys', ...event })),
+    sandbox.on((event) => write('world' in event ? { type: 'world', ...event } : { type: 'transactions', ...event })),
   );
   request.raw.on('close', () => stack.dispose());
 }

@@ -119,8 +119,10 @@ describe.each([...(HAS_ANVIL ? [false] : []), true])('a chain (scripted: %s)', (
     for (const transfer of moved) expect(transfer).toMatchObject({ from: 'Market', to: 'Treasury' });
   });
 
-  it('sends two equal transfers in one transaction for twins', async () => {
-    const [one, two, ...more] = await transfersOf(await chain.twins({ from: 'Alice', to: 'Treasury', amount: 3n }));
+  it('sends two identical transfers in one transaction', async () => {
+    const [one, two, ...more] = await transfersOf(
+      await chain.identicalTransfers({ from: 'Alice', to: 'Treasury', amount: 3n }),
+    );
     expect(one).toMatchObject({ from: 'Alice', to: 'Treasury', value: 3n });
     expect(two).toEqual(one);
     expect(more).toEqual([]);

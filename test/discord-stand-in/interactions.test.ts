@@ -250,7 +250,7 @@ async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: st
 
 const OPEN = { authorization: '' };
 
-it('accepts one acknowledgement within 3 s and fails the interaction otherwise', async () => {
+it('accepts one acknowledgment within 3 s and fails the interaction otherwise', async () => {
   const { discord, clock, id, token } = await waiting();
   const answer = (body: unknown, key = token) =>
     call(discord, 'POST', `/interactions/${id}/${key}/callback`, body, OPEN);

@@ -84,8 +84,8 @@ describe('mined transfers', () => {
     }
   });
 
-  it('shows two equal transfers of one transaction as ×2', async () => {
-    const mined = await world.chain.twins({ from: 'Alice', to: 'Treasury' });
+  it('shows two identical transfers of one transaction as ×2', async () => {
+    const mined = await world.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
     await world.discord.until('the alert counts 2 transfers', () =>
       alertsOf(mined).some(({ title }) => title.includes('×2')),
     );

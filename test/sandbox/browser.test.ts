@@ -265,8 +265,8 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await world.getByRole('button', { name: 'Send', exact: true }).click();
     await alert('+1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
     await tab('Events').click();
-    const journey = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
-    await journey.getByText('Posted in #alerts (Harbor DAO)').waitFor();
+    const entry = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
+    await entry.getByText('Posted in #alerts (Harbor DAO)').waitFor();
 
     // A token, looked up.
     await type(page, `/token ${tokens.dollar.address}`);

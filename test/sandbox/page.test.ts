@@ -162,7 +162,7 @@ async function visit(): Promise<Visit> {
   server.show({
     discord,
     world: STILL,
-    journeys: [],
+    transactions: [],
     act: async () => '',
     on: () => () => undefined,
   });

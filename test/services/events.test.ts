@@ -171,7 +171,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
 
     it('sends two equal bodies for two equal transfers in one transaction', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-      await here.chain.twins({ from: 'Alice', to: 'Treasury' });
+      await here.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
       const bodies = await delivered();
       expect(bodies).toHaveLength(2);
       expect(new Set(bodies).size).toBe(1);

@@ -35,12 +35,12 @@ it('names the delivery, chain, place, matched address, attempt and time in heade
   expect(internal!['ledgerbell-place']).toBe('trace:0');
 });
 
-it('gives two equal transfers of one transaction different ids and places, and equal bodies', async () => {
-  await here.chain.twins({ from: 'Alice', to: 'Treasury' });
-  const twins = await received();
-  expect(new Set(twins.map(({ body }) => body)).size).toBe(1);
-  expect(new Set(twins.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
-  expect(new Set(twins.map(({ headers }) => headers['ledgerbell-place'])).size).toBe(2);
+it('gives two identical transfers of one transaction different ids and places, and equal bodies', async () => {
+  await here.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
+  const deliveries = await received();
+  expect(new Set(deliveries.map(({ body }) => body)).size).toBe(1);
+  expect(new Set(deliveries.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+  expect(new Set(deliveries.map(({ headers }) => headers['ledgerbell-place'])).size).toBe(2);
 });
 
 it('keeps the id of a delivery over its retries and counts its attempts', async () => {

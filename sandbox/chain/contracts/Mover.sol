@@ -7,8 +7,8 @@ interface Moved {
 
 /// Several movements of the caller's tokens in one transaction.
 contract Mover {
-    /// Two transfers that are equal to the last byte.
-    function twins(address token, address to, uint256 value) external {
+    /// Two transfers that are identical to the last byte.
+    function identicalTransfers(address token, address to, uint256 value) external {
         Moved(token).transferFrom(msg.sender, to, value);
         Moved(token).transferFrom(msg.sender, to, value);
     }

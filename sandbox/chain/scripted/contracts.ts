@@ -118,7 +118,7 @@ const behaviors: Record<ContractName, Contract> = {
     },
   },
   Mover: {
-    twins: (frame, [token, to, value]: [Address, Address, bigint]) => {
+    identicalTransfers: (frame, [token, to, value]: [Address, Address, bigint]) => {
       for (let time = 0; time < 2; time++) frame.call(token, 'transferFrom', [frame.sender, to, value]);
     },
     sweep: (frame, [token, to, ids]: [Address, Address, bigint[]]) => {

@@ -30,13 +30,12 @@ const BREAKAGES: Breakage[] = [
   },
   {
     label: '403 without a code',
-    meaning: 'Discord rejects the next message without saying why. The bot must not take it for a lost permission.',
+    meaning: 'Discord rejects the next message without a reason. The bot must not take it for a lost permission.',
     rule: { fault: { kind: 'error', status: 403 }, ...MESSAGES, times: 1 },
   },
   {
     label: 'Cloudflare page',
-    meaning:
-      'The next message meets an HTML error page in front of Discord. The bot pauses all requests, then retries.',
+    meaning: 'The next message gets an HTML error page from Cloudflare. The bot pauses all requests, then retries.',
     rule: { fault: { kind: 'cloudflare', status: 429 }, ...MESSAGES, times: 1 },
   },
   {
@@ -143,12 +142,12 @@ function channelRows({ id: channelId, name, botMaySend }: ChannelState, guild: G
   return [
     botMaySend
       ? row(
-          'Take away access',
+          'Revoke access',
           'The bot no longer sees the channel. Alerts wait and follow once it is back.',
           button('Forbid', () => void change({ do: 'channel.forbid', channelId }, `The bot no longer sees #${name}.`)),
         )
       : row(
-          'Give access back',
+          'Restore access',
           'The bot sees the channel again and sends what waited.',
           button('Allow', () => void change({ do: 'channel.allow', channelId }, `The bot sees #${name} again.`), {
             kind: 'success',

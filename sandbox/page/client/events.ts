@@ -1,7 +1,7 @@
-/** The tab "Events": the journey of each transaction, live: mined → delivered → stored → routed → posted. */
+/** The tab "Events": the progress of each transaction, live: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import type { Delivery, Journey, Post } from '../protocol.ts';
+import type { Delivery, Post, TrackedTransaction } from '../protocol.ts';
 import { act, button } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { exactTime, later } from './time.ts';
@@ -20,11 +20,11 @@ interface Step {
   retryIn?: number;
 }
 
-/** Draws the tab, newest journey first. */
+/** Draws the tab, newest transactions first. */
 export function eventsView(all: Model, now: number): TemplateResult {
   const { world } = all;
-  const journeys = [...all.journeys.values()];
-  if (journeys.length === 0)
+  const transactions = [...all.transactions.values()];
+  if (transactions.length === 0)
     return html`<div class="calm">
       <p>Nothing has moved yet.</p>
       <div class="buttons">
@@ -32,18 +32,18 @@ export function eventsView(all: Model, now: number): TemplateResult {
         ${world.traffic ? nothing : button('Turn on everyday transfers', act({ do: 'traffic', on: true }))}
       </div>
     </div>`;
-  return html`${tallyView(journeys, isOnline(all))}
-    <ol class="journeys" aria-label="Events, newest first">
+  return html`${tallyView(transactions, isOnline(all))}
+    <ol class="transactions" aria-label="Events, newest first">
       ${repeat(
-        journeys.slice(-SHOWN).reverse(),
+        transactions.slice(-SHOWN).reverse(),
         ({ txHash }) => txHash,
-        (journey) => journeyView(journey, world.explorerUrl, now),
+        (transaction) => transactionView(transaction, world.explorerUrl, now),
       )}
     </ol>`;
 }
 
-function tallyView(journeys: readonly Journey[], canDeliver: boolean): TemplateResult {
-  const { undelivered, stored, posted, queued } = tally(journeys);
+function tallyView(transactions: readonly TrackedTransaction[], canDeliver: boolean): TemplateResult {
+  const { undelivered, stored, posted, queued } = tally(transactions);
   const waiting = [
     undelivered > 0 ? html` · <span class="busy"><b>${undelivered}</b> waiting for delivery</span>` : nothing,
     queued > 0 ? html` · <span class="busy"><b>${queued}</b> waiting to be posted</span>` : nothing,
@@ -56,29 +56,29 @@ function tallyView(journeys: readonly Journey[], canDeliver: boolean): TemplateR
 const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`);
 
 /** Counts events by delivery, and transactions by whether they are posted. */
-export function tally(journeys: readonly Journey[]): {
+export function tally(transactions: readonly TrackedTransaction[]): {
   undelivered: number;
   stored: number;
   posted: number;
   queued: number;
 } {
-  const deliveries = journeys.flatMap((journey) => journey.deliveries);
+  const deliveries = transactions.flatMap((transaction) => transaction.deliveries);
   return {
     undelivered: deliveries.filter(({ storedAt, exhausted }) => storedAt === null && !exhausted).length,
     stored: deliveries.filter(({ storedAt }) => storedAt !== null).length,
-    posted: journeys.filter(({ posted }) => posted.length > 0).length,
-    queued: journeys.filter(({ posted, routed }) => posted.length === 0 && routed?.isMatched === true).length,
+    posted: transactions.filter(({ posted }) => posted.length > 0).length,
+    queued: transactions.filter(({ posted, routed }) => posted.length === 0 && routed?.isMatched === true).length,
   };
 }
 
-function journeyView(journey: Journey, explorerUrl: string, now: number): TemplateResult {
-  const url = `${explorerUrl}/tx/${journey.txHash}`;
-  const steps = stepsOf(journey, now);
+function transactionView(transaction: TrackedTransaction, explorerUrl: string, now: number): TemplateResult {
+  const url = `${explorerUrl}/tx/${transaction.txHash}`;
+  const steps = stepsOf(transaction, now);
   const retryIn = steps.find((step) => step.retryIn !== undefined)?.retryIn;
   return html`<li>
-    <p>${journey.summary ?? 'A transaction from outside the sandbox'}</p>
-    <p class="soft">block ${journey.blockNumber} ·
-      <a href=${url} target="_blank" rel="noopener noreferrer">${journey.txHash.slice(0, 8)}…${journey.txHash.slice(-4)}</a></p>
+    <p>${transaction.summary ?? 'A transaction from outside the sandbox'}</p>
+    <p class="soft">block ${transaction.blockNumber} ·
+      <a href=${url} target="_blank" rel="noopener noreferrer">${transaction.txHash.slice(0, 8)}…${transaction.txHash.slice(-4)}</a></p>
     <ol class="steps">
       ${steps.map(
         ({ name, state, detail }) => html`<li class=${state}>
@@ -87,15 +87,15 @@ function journeyView(journey: Journey, explorerUrl: string, now: number): Templa
       )}
     </ol>
     ${retryIn === undefined ? nothing : html`<p class="retry">The service retries in ${retryIn} s</p>`}
-    ${journey.posted.length > 0 ? html`<p class="soft">Posted in ${placesOf(journey)}</p>` : nothing}
-    ${remarks(journey.deliveries, now)}
+    ${transaction.posted.length > 0 ? html`<p class="soft">Posted in ${placesOf(transaction)}</p>` : nothing}
+    ${remarks(transaction.deliveries, now)}
   </li>`;
 }
 
 const STATE_WORDS: Record<State, string> = { done: ' done', waiting: ' waiting', trouble: ' failed', none: ' skipped' };
 
-function stepsOf(journey: Journey, now: number): Step[] {
-  const { deliveries, minedAt, routed, posted } = journey;
+function stepsOf(transaction: TrackedTransaction, now: number): Step[] {
+  const { deliveries, minedAt, routed, posted } = transaction;
   const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };
   if (deliveries.length === 0) {
     const isUnwatched = now - minedAt > UNWATCHED_MS;
@@ -109,7 +109,7 @@ function stepsOf(journey: Journey, now: number): Step[] {
     mined,
     deliveredStep(deliveries, now),
     storedStep(deliveries, minedAt),
-    routedStep(journey),
+    routedStep(transaction),
     {
       name: 'Posted',
       state: posted.length > 0 ? 'done' : routed?.isMatched === false ? 'none' : 'waiting',
@@ -119,7 +119,7 @@ function stepsOf(journey: Journey, now: number): Step[] {
 }
 
 /** `#alerts and #treasury (Harbor DAO)`. */
-function placesOf({ posted }: Journey): string {
+function placesOf({ posted }: TrackedTransaction): string {
   const places = new Map<string, Set<string>>();
   for (const post of posted) {
     const channel = channelOf(post.channelId);
@@ -154,7 +154,7 @@ const HIDDEN: Record<string, string> = {
   'token-muted': 'token muted',
 };
 
-function routedStep({ routed, minedAt, posted }: Journey): Step {
+function routedStep({ routed, minedAt, posted }: TrackedTransaction): Step {
   const name = 'Routed';
   if (routed === null) return { name, state: posted.length > 0 ? 'done' : 'waiting', detail: '' };
   if (routed.isMatched) return { name, state: 'done', detail: routed.at === null ? '' : later(routed.at - minedAt) };

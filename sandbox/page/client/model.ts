@@ -11,10 +11,10 @@ import type {
   State,
   UserState,
 } from '../../discord/control.ts';
-import type { Journey, PageEvent, WorldState } from '../protocol.ts';
+import type { PageEvent, TrackedTransaction, WorldState } from '../protocol.ts';
 
 const MESSAGES_KEPT = 300;
-const JOURNEYS_KEPT = 300;
+const MAX_TRANSACTIONS = 300;
 const INTERACTIONS_KEPT = 200;
 
 /** Everything that the server sent. */
@@ -22,7 +22,7 @@ export interface Model {
   discord: State;
   world: WorldState;
   /** By transaction hash, oldest first. */
-  journeys: Map<string, Journey>;
+  transactions: Map<string, TrackedTransaction>;
   messages: Map<string, MessageState>;
   interactions: Map<string, InteractionState>;
   /** Grows with every change of people, channels, roles or commands. */
@@ -46,7 +46,7 @@ export function applyEvent(event: PageEvent): void {
       model = {
         discord: event.discord,
         world: event.world,
-        journeys: new Map(event.journeys.map((journey) => [journey.txHash, journey])),
+        transactions: new Map(event.transactions.map((transaction) => [transaction.txHash, transaction])),
         messages: new Map(event.discord.messages.map((message) => [message.id, message])),
         interactions: new Map(event.discord.interactions.map((interaction) => [interaction.id, interaction])),
         edition: (model?.edition ?? 0) + 1,
@@ -55,9 +55,9 @@ export function applyEvent(event: PageEvent): void {
     case 'world':
       if (model) model.world = event.world;
       return;
-    case 'journeys':
-      if (model) for (const journey of event.journeys) model.journeys.set(journey.txHash, journey);
-      if (model) forgetOldest(model.journeys, JOURNEYS_KEPT);
+    case 'transactions':
+      if (model) for (const transaction of event.transactions) model.transactions.set(transaction.txHash, transaction);
+      if (model) forgetOldest(model.transactions, MAX_TRANSACTIONS);
       return;
     case 'discord':
       if (model) applyDiscordEvent(model, event.event);

@@ -1,4 +1,4 @@
-/** The tab "Send": transfers by hand, and special ones at a click. */
+/** The tab "Send": transfers by hand, and special ones with one click. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check, labeled } from './controls.ts';
@@ -32,9 +32,9 @@ const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
   ['Burst of 100', '100 transfers of all kinds in one block.', { do: 'burst', count: 100 }],
   ['NFT sweep', '20 NFTs from Market in one transaction.', { do: 'sweep', from: 'Market', to: 'Treasury', count: 20 }],
   [
-    'Twin transfers',
-    'Two equal transfers in one transaction: two alerts, not a repetition.',
-    { do: 'twins', from: 'Carol', to: 'Treasury' },
+    'Identical transfers',
+    'Two identical transfers in one transaction: one alert, counted ×2.',
+    { do: 'identical-transfers', from: 'Carol', to: 'Treasury' },
   ],
   [
     'ERC-1155 batch',
@@ -64,14 +64,14 @@ const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
 /** Draws the tab. */
 export function sendView({ world }: Model): TemplateResult {
   return html`${formView(world)}
-    <h3>At a click</h3>
+    <h3>One click</h3>
     <ul class="breakages">
       ${SPECIAL.map(
         ([label, meaning, action]) => html`<li><span><b>${label}</b><small>${meaning}</small></span>
           ${button('Send', act(action), { about: label })}</li>`,
       )}
     </ul>
-    <h3>By itself</h3>
+    <h3>Automatic</h3>
     ${check('Everyday transfers', world.traffic, (on) => void perform({ do: 'traffic', on }), 'Each kind once, 3 s apart; then one every 45 s.')}`;
 }
 

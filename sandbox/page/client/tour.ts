@@ -1,6 +1,6 @@
 /** The first-run tour: four steps from a swap to a crash that loses nothing. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { Journey } from '../protocol.ts';
+import type { TrackedTransaction } from '../protocol.ts';
 import { icon } from './avatar.ts';
 import { act, button } from './controls.ts';
 import { tally } from './events.ts';
@@ -60,7 +60,7 @@ export function restartTour(): void {
   draw();
 }
 
-const newestOf = (all: Model | undefined): string => [...(all?.journeys.keys() ?? [])].at(-1) ?? '';
+const newestOf = (all: Model | undefined): string => [...(all?.transactions.keys() ?? [])].at(-1) ?? '';
 
 function dismiss(): void {
   isDismissed = true;
@@ -76,7 +76,7 @@ function next(): void {
 /** Moves on when the person did what a step asks for, here or in the panel. */
 function advance(all: Model): void {
   const { bot } = all.world;
-  const isNewSandbox = all.journeys.size === 0 && tour.step === 2;
+  const isNewSandbox = all.transactions.size === 0 && tour.step === 2;
   if (isNewSandbox) tour = { step: 1, after: '', downSince: 0, starts: 0 };
   if (tour.step === 1 && newestOf(all) !== tour.after) tour.step = 2;
   if (bot.state === 'stopped' && tour.downSince === 0 && tour.step === 3) {
@@ -109,8 +109,8 @@ function stepView(all: Model, open: (tab: Tab) => void): StepView {
   }
 }
 
-function seeStep({ journeys }: Model, open: (tab: Tab) => void): StepView {
-  const isPosted = [...journeys.values()].some(({ posted }) => posted.length > 0);
+function seeStep({ transactions }: Model, open: (tab: Tab) => void): StepView {
+  const isPosted = [...transactions.values()].some(({ posted }) => posted.length > 0);
   return {
     title: 'See it arrive',
     text: isPosted
@@ -120,9 +120,9 @@ function seeStep({ journeys }: Model, open: (tab: Tab) => void): StepView {
   };
 }
 
-function crashStep({ world, journeys }: Model): StepView {
+function crashStep({ world, transactions }: Model): StepView {
   const isDown = world.bot.state === 'stopped';
-  const sent = sinceCrash(journeys.values()).length;
+  const sent = sinceCrash(transactions.values()).length;
   const text = !isDown
     ? 'Kill the bot without warning, as a power cut would.'
     : sent === 0
@@ -148,7 +148,7 @@ function crashStep({ world, journeys }: Model): StepView {
 }
 
 function nothingLostStep(all: Model, open: (tab: Tab) => void): StepView {
-  const sent = sinceCrash(all.journeys.values());
+  const sent = sinceCrash(all.transactions.values());
   const { undelivered, posted } = tally(sent);
   const isComplete = sent.length > 0 && sent.every(isPostedOnce);
   const text = isComplete
@@ -167,8 +167,8 @@ function nothingLostStep(all: Model, open: (tab: Tab) => void): StepView {
   };
 }
 
-const isPostedOnce = ({ posted }: Journey): boolean =>
+const isPostedOnce = ({ posted }: TrackedTransaction): boolean =>
   posted.length > 0 && new Set(posted.map(({ channelId }) => channelId)).size === posted.length;
 
-const sinceCrash = (journeys: Iterable<Journey>): Journey[] =>
-  [...journeys].filter(({ minedAt }) => tour.downSince > 0 && minedAt >= tour.downSince);
+const sinceCrash = (transactions: Iterable<TrackedTransaction>): TrackedTransaction[] =>
+  [...transactions].filter(({ minedAt }) => tour.downSince > 0 && minedAt >= tour.downSince);

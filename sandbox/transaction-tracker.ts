@@ -3,10 +3,10 @@ import type { DeliveryProgress } from '../services/notification/types.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
 import { componentsIn } from './discord/message-rules.ts';
-import type { Delivery, Journey } from './page/protocol.ts';
+import type { Delivery, TrackedTransaction } from './page/protocol.ts';
 import type { Routed } from './routed.ts';
 
-const JOURNEYS_KEPT = 300;
+const MAX_TRANSACTIONS = 300;
 const SUMMARIES_KEPT = 5_000;
 const ATTEMPTS_KEPT = 10;
 const SECOND = 1_000;
@@ -14,10 +14,10 @@ const SECOND = 1_000;
 const COLLECT_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
 
-/** The journeys of the newest 300 transactions. */
-export interface Journeys {
+/** The newest 300 transactions, each with its progress. */
+export interface TransactionTracker {
   /** Oldest first. */
-  list(): Journey[];
+  list(): TrackedTransaction[];
   recordMined(mined: Mined): void;
   recordProgress(progress: DeliveryProgress): void;
   /** Records which transactions an alert reports. Replies to commands are not alerts. */
@@ -27,23 +27,23 @@ export interface Journeys {
   close(): void;
 }
 
-/** @param listener called with new and changed journeys, oldest first. */
-export function createJourneys(listener: (journeys: Journey[]) => void): Journeys {
-  const all = new Map<string, Journey>();
-  /** Outlives the journeys: a late delivery must still be recognized as the sandbox's own transaction. */
+/** @param listener called with new and changed transactions, oldest first. */
+export function createTransactionTracker(listener: (transactions: TrackedTransaction[]) => void): TransactionTracker {
+  const all = new Map<string, TrackedTransaction>();
+  /** Kept for longer: a late delivery must still be recognized as the sandbox's own transaction. */
   const summaries = new Map<string, string>();
-  const list = (): Journey[] => [...all.values()];
-  const changes = collectChanges((changed) => listener(list().filter((journey) => changed.has(journey))));
+  const list = (): TrackedTransaction[] => [...all.values()];
+  const changes = collectChanges((changed) => listener(list().filter((transaction) => changed.has(transaction))));
 
-  function journeyOf(hash: string, blockNumber: number, at: number): Journey {
+  function transactionOf(hash: string, blockNumber: number, at: number): TrackedTransaction {
     const key = hash.toLowerCase();
     const found = all.get(key);
     if (found) return found;
     const summary = summaries.get(key) ?? null;
-    const journey = { txHash: key, summary, blockNumber, minedAt: at, deliveries: [], routed: null, posted: [] };
-    all.set(key, journey);
-    if (all.size > JOURNEYS_KEPT) all.delete(all.keys().next().value!);
-    return journey;
+    const transaction = { txHash: key, summary, blockNumber, minedAt: at, deliveries: [], routed: null, posted: [] };
+    all.set(key, transaction);
+    if (all.size > MAX_TRANSACTIONS) all.delete(all.keys().next().value!);
+    return transaction;
   }
 
   /** A digest names its period and few hashes: it reports everything stored in that period and not posted yet. */
@@ -55,10 +55,10 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
     if (first === undefined || last === undefined) return;
     const isInside = ({ storedAt }: Delivery): boolean =>
       storedAt !== null && storedAt >= first - SECOND && storedAt < last + 2 * SECOND;
-    for (const journey of all.values()) {
-      if (journey.posted.length > 0 || !journey.deliveries.some(isInside)) continue;
-      journey.posted.push({ messageId, channelId, at: Date.parse(message.timestamp), alerts: 0 });
-      changes.add(journey);
+    for (const transaction of all.values()) {
+      if (transaction.posted.length > 0 || !transaction.deliveries.some(isInside)) continue;
+      transaction.posted.push({ messageId, channelId, at: Date.parse(message.timestamp), alerts: 0 });
+      changes.add(transaction);
     }
   }
 
@@ -67,20 +67,20 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
     recordMined({ hash, blockNumber, summary }) {
       summaries.set(hash.toLowerCase(), summary);
       if (summaries.size > SUMMARIES_KEPT) summaries.delete(summaries.keys().next().value!);
-      const journey = journeyOf(hash, blockNumber, Date.now());
-      journey.summary = summary;
-      changes.add(journey);
+      const transaction = transactionOf(hash, blockNumber, Date.now());
+      transaction.summary = summary;
+      changes.add(transaction);
     },
     recordProgress(progress) {
       const { txHash, blockNumber, deliveryId, at } = progress;
-      const journey = journeyOf(txHash, blockNumber, at);
-      let delivery = journey.deliveries.find(({ id }) => id === deliveryId);
+      const transaction = transactionOf(txHash, blockNumber, at);
+      let delivery = transaction.deliveries.find(({ id }) => id === deliveryId);
       if (delivery === undefined) {
         delivery = { id: deliveryId, noticedAt: at, attempts: [], next: null, storedAt: null, exhausted: false };
-        journey.deliveries.push(delivery);
+        transaction.deliveries.push(delivery);
       }
       advance(delivery, progress);
-      changes.add(journey);
+      changes.add(transaction);
     },
     recordMessage(event, botId) {
       if (event.type !== 'message') return;
@@ -88,37 +88,38 @@ export function createJourneys(listener: (journeys: Journey[]) => void): Journey
       if (message.message.author.id !== botId || message.message.interaction_metadata) return;
       recordDigest(message);
       for (const [hash, alerts] of alertsPerHash(message)) {
-        const journey = all.get(hash);
-        if (journey === undefined) continue;
-        const earlier = journey.posted.find(({ messageId }) => messageId === message.id);
-        journey.posted = journey.posted.filter((post) => post !== earlier);
+        const transaction = all.get(hash);
+        if (transaction === undefined) continue;
+        const earlier = transaction.posted.find(({ messageId }) => messageId === message.id);
+        transaction.posted = transaction.posted.filter((post) => post !== earlier);
         const at = earlier?.at ?? Date.parse(event.at);
-        if (!message.deleted) journey.posted.push({ messageId: message.id, channelId: message.channelId, at, alerts });
-        changes.add(journey);
+        if (!message.deleted)
+          transaction.posted.push({ messageId: message.id, channelId: message.channelId, at, alerts });
+        changes.add(transaction);
       }
     },
     recordRouted({ txHash, at, hidden }) {
-      const journey = all.get(txHash.toLowerCase());
-      if (journey === undefined) return;
-      const before = journey.routed;
-      journey.routed = {
+      const transaction = all.get(txHash.toLowerCase());
+      if (transaction === undefined) return;
+      const before = transaction.routed;
+      transaction.routed = {
         at: before?.at ?? at,
         isMatched: (before?.isMatched ?? false) || at !== null,
         hidden: [...new Set([...(before?.hidden ?? []), ...hidden])],
       };
-      changes.add(journey);
+      changes.add(transaction);
     },
     close: changes.close,
   };
 }
 
-/** Collects changed journeys for a moment and reports them together. */
-function collectChanges(report: (changed: ReadonlySet<Journey>) => void) {
-  let changed = new Set<Journey>();
+/** Collects changed transactions for a moment and reports them together. */
+function collectChanges(report: (changed: ReadonlySet<TrackedTransaction>) => void) {
+  let changed = new Set<TrackedTransaction>();
   let timer: NodeJS.Timeout | undefined;
   return {
-    add(journey: Journey): void {
-      changed.add(journey);
+    add(transaction: TrackedTransaction): void {
+      changed.add(transaction);
       timer ??= setTimeout(() => {
         timer = undefined;
         const collected = changed;

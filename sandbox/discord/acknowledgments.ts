@@ -9,7 +9,7 @@ export const ACK_MS = 3000;
 const TOKEN_MS = 15 * 60_000;
 
 /** Creates the checks of whether the bot may still respond, and records that it did. */
-export function createAcknowledgements(entries: Entries, clock: Clock) {
+export function createAcknowledgments(entries: Entries, clock: Clock) {
   return {
     /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
     waiting(id: string, token: string): Entry {

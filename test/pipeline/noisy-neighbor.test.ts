@@ -8,14 +8,14 @@ import { until } from '../until.ts';
 import { ALERTS, HARBOR, openPipeline, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 /**
- * One server does its worst at the receiver URL of its own project. The alerts of another one, which uses the operator's,
- * are posted within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for closed channels and
+ * One server floods the receiver URL of its own project. The alerts of a quiet one, which uses the operator's, are posted
+ * within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for closed channels and
  * changes of permissions.
  */
 
-const { alerts: NEIGHBORS, id: NEIGHBOR } = seed.orchid;
-const GUEST_TOKEN = 'path-token-of-the-guest';
-const GUEST = `/hooks/${GUEST_TOKEN}`;
+const { alerts: QUIET_ALERTS, id: QUIET_GUILD } = seed.orchid;
+const NOISY_TOKEN = 'path-token-of-the-noisy-server';
+const NOISY_URL = `/hooks/${NOISY_TOKEN}`;
 const WITHIN_SECONDS = 5;
 
 let pipeline: Pipeline;
@@ -39,9 +39,9 @@ beforeAll(async () => {
     }),
   });
   await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.watch(TREASURY, NEIGHBORS, { guildId: NEIGHBOR });
-  const project = { guildId: HARBOR, projectId: 'guest', sealed: Buffer.alloc(1) };
-  scope = await pipeline.store.projects.save(project, GUEST_TOKEN, seed.ada, pipeline.clock.now());
+  await pipeline.watch(TREASURY, QUIET_ALERTS, { guildId: QUIET_GUILD });
+  const project = { guildId: HARBOR, projectId: 'noisy', sealed: Buffer.alloc(1) };
+  scope = await pipeline.store.projects.save(project, NOISY_TOKEN, seed.ada, pipeline.clock.now());
   // The tokens are read at the start.
   await pipeline.restart();
 });
@@ -49,7 +49,7 @@ afterAll(async () => {
   await agent.close();
   await pipeline.close();
 });
-// The guest's quota is full again for the next test.
+// The noisy server's quota is full again for the next test.
 afterEach(() => pipeline.pass(3_600_000, 3_600_000));
 
 async function post(path: string, body: string): Promise<number> {
@@ -61,19 +61,19 @@ async function post(path: string, body: string): Promise<number> {
 const bodyOf = (units: number, change: object = {}) =>
   JSON.stringify(payment({ value: String(units * 1_000_000), ...change }));
 
-/** Expects a 200 for the neighbor's delivery, and its alert in time. */
+/** Expects a 200 for the quiet server's delivery, and its alert in time. */
 async function expectAlert(units: number): Promise<void> {
   expect(await post(`/hooks/${PATH_TOKEN}`, bodyOf(units))).toBe(200);
   await pipeline.turnUntil(
-    'the neighbor’s alert is posted',
-    () => pipeline.numbers(NEIGHBORS).includes(String(units)),
+    'the quiet server’s alert is posted',
+    () => pipeline.numbers(QUIET_ALERTS).includes(String(units)),
     WITHIN_SECONDS,
   );
 }
 
 describe('another server’s load', () => {
   it('posts a server’s alert within five seconds beside a flood beyond the quota of another server’s URL', async () => {
-    const flood = Array.from({ length: 1_500 }, (_, n) => post(GUEST, bodyOf(n + 1)));
+    const flood = Array.from({ length: 1_500 }, (_, n) => post(NOISY_URL, bodyOf(n + 1)));
     await expectAlert(11);
     const statuses = new Set(await Promise.all(flood));
     expect([...statuses].sort()).toEqual([200, 503]);
@@ -93,8 +93,8 @@ describe('another server’s load', () => {
     expect(ids).toHaveLength(3_001);
     await pipeline.restart();
     await pipeline.turnUntil(
-      'the neighbor’s alert is posted',
-      () => pipeline.numbers(NEIGHBORS).includes('12'),
+      'the quiet server’s alert is posted',
+      () => pipeline.numbers(QUIET_ALERTS).includes('12'),
       WITHIN_SECONDS,
     );
     const order = routedIds.filter((id) => ids.includes(id));
@@ -105,7 +105,7 @@ describe('another server’s load', () => {
   it('posts a server’s alert within five seconds beside bodies of a megabyte at another server’s URL', async () => {
     const filler = `[${'{"a":-1.5e3},'.repeat(75_000)}0]`;
     const heavy = bodyOf(5).replace('{', `{"filler":${filler},`);
-    const sent = Array.from({ length: 8 }, () => post(GUEST, heavy));
+    const sent = Array.from({ length: 8 }, () => post(NOISY_URL, heavy));
     await expectAlert(13);
     expect(new Set(await Promise.all(sent))).toEqual(new Set([200]));
   });
@@ -121,9 +121,9 @@ describe('another server’s load', () => {
       sockets.push(socket);
       if (n % 100 === 99) await once(socket, 'connect');
     }
-    for (const socket of sockets.slice(0, 300)) socket.write(`POST ${GUEST} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
+    for (const socket of sockets.slice(0, 300)) socket.write(`POST ${NOISY_URL} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
     for (const socket of sockets.slice(300, 400))
-      socket.write(`POST ${GUEST} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`);
+      socket.write(`POST ${NOISY_URL} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`);
     await expectAlert(14);
   });
 });
@@ -143,21 +143,21 @@ it('accepts deliveries only at the operator’s URL while less than the reserve 
 });
 
 it('posts an event that comes to two URLs once for each, and no repeat of either', async () => {
-  const before = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
+  const before = [ALERTS, QUIET_ALERTS].map((channel) => pipeline.alerts(channel).length);
   const txHash = `0x${'5'.repeat(64)}`;
   const body = bodyOf(15, { txHash });
-  for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
+  for (const token of [PATH_TOKEN, NOISY_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
   await pipeline.turnUntil('both servers show the last alert', () =>
-    [ALERTS, NEIGHBORS].every((channel) => pipeline.numbers(channel).at(-1) === '15'),
+    [ALERTS, QUIET_ALERTS].every((channel) => pipeline.numbers(channel).at(-1) === '15'),
   );
   await pipeline.pass(60_000);
-  for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
+  for (const token of [PATH_TOKEN, NOISY_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
   await pipeline.pass(60_000);
-  const after = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
+  const after = [ALERTS, QUIET_ALERTS].map((channel) => pipeline.alerts(channel).length);
   expect(after).toEqual(before.map((count) => count + 1));
   for (const [guildId, own] of [
     [HARBOR, scope],
-    [NEIGHBOR, null],
+    [QUIET_GUILD, null],
   ] as const) {
     const { first } = await pipeline.store.history.transfers(guildId, txHash, own, pipeline.clock.now(), 9);
     expect(first.map(({ deliveries }) => deliveries.map(({ received }) => received))).toEqual([[2]]);
