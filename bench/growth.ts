@@ -7,7 +7,7 @@ import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { many } from './pace.ts';
 import { nextEvent, routeInTurns } from './route.ts';
-import { addAlerts, forgetAlerts } from './sqlite/alerts.ts';
+import { addAlerts, pruneAlerts } from './sqlite/alerts.ts';
 import { fill } from './sqlite/fill.ts';
 import { fillSeen, readKeys } from './sqlite/seen.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
@@ -111,7 +111,7 @@ async function undelivered(): Promise<void> {
     without!.push((await startUp(folder.path)).memory);
     addAlerts(folder.path, ALERTS, CHANNELS);
     waiting!.push((await startUp(folder.path)).memory);
-    longest.push(forgetAlerts(folder.path));
+    longest.push(pruneAlerts(folder.path));
   }
   const more = spread(waiting!.map((memory, run) => memory - without![run]!));
   const block = spread(longest);

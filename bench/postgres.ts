@@ -26,7 +26,7 @@ const MOVED = 300_000;
 /** Events per second on the whole way. */
 const RATES = [1_000, 2_000, 3_000];
 
-/** Postgres beside SQLite: routing, the whole way, forgetting and moving. Both on this machine's disk, with `fsync`. */
+/** Postgres beside SQLite: routing, the whole way, deleting old data and moving. Both on this machine's disk, with `fsync`. */
 export async function postgres(): Promise<void> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
   const seen = await server.createDatabase();
@@ -34,7 +34,7 @@ export async function postgres(): Promise<void> {
   await fillDays(seen, DAYS, Math.round(SEEN / DAYS));
   await routing(server, seen);
   await wholeWay(await server.createDatabase());
-  await forgetting(seen);
+  await pruning(seen);
   await moving(await server.createDatabase());
 }
 
@@ -90,10 +90,10 @@ export async function wholeWay(url: string): Promise<void> {
 }
 
 /**
- * Forgetting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside.
+ * Deleting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside.
  * Calls the store directly, without the rest of the bot.
  */
-export async function forgetting(url: string): Promise<void> {
+export async function pruning(url: string): Promise<void> {
   const { store, close } = await openPostgresStore(url);
   const before = (Math.floor(Date.now() / DAY) - DAYS + DROPPED) * DAY;
   const byRows = { s: 0, longestMs: 0 };
@@ -102,7 +102,7 @@ export async function forgetting(url: string): Promise<void> {
   do {
     const began = performance.now();
     const isRow = at === null || (at.at === 'transfers' && isMoved(at));
-    at = await store.retention.forget(before, at);
+    at = await store.retention.prune(before, at);
     const ms = performance.now() - began;
     const sum = isRow ? byRows : byDays;
     sum.s += ms / 1_000;
@@ -115,7 +115,7 @@ export async function forgetting(url: string): Promise<void> {
     'µs a transfer': short((s * 1e6) / transfers),
     'longest step ms': short(longestMs),
   });
-  report('forgetting on Postgres', [
+  report('deleting old data on Postgres', [
     { what: `${rows} row by row`, ...each(byRows, rows) },
     {
       what: `${DROPPED} days of ${rows} by dropping them`,

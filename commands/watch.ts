@@ -112,7 +112,7 @@ async function watchChosen(interaction: MenuUse, values: string[], context: Need
     await record(interaction, context, 'subscription.add', detail);
   }
   const { added, exists, full, crowded } = outcomes;
-  if (added.length > 0) await guilds.noteLocale(guildId, interaction.guildLocale);
+  if (added.length > 0) await guilds.recordLocale(guildId, interaction.guildLocale);
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }

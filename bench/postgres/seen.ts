@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DAY } from '../../src/domain/clock.ts';
 import { IDS_OF_A_DAY } from '../../src/store/postgres/days.ts';
 
-/** The partition of transfers that were moved here, which are forgotten row by row. */
+/** The partition of transfers that were moved here, which are deleted row by row. */
 const MOVED = 0;
 
 /**
@@ -55,5 +55,5 @@ export async function readKeys(url: string): Promise<void> {
   await client.end();
 }
 
-/** Whether a cursor of forgetting is among the transfers that were moved here. */
+/** Whether a cursor of deletion is among the transfers that were moved here. */
 export const isMoved = ({ id }: { id: number }): boolean => id < IDS_OF_A_DAY;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { forgetAll } from './pruning.ts';
+import { pruneAll } from './pruning.ts';
 
 /** Adds alerts that wait for a Discord that does not respond, of transfers older than the retention time. */
 export function addAlerts(folder: string, alerts: number, channels: readonly string[]): void {
@@ -22,10 +22,10 @@ export function addAlerts(folder: string, alerts: number, channels: readonly str
 }
 
 /** The longest time, in milliseconds, that pruning blocks the writer while it deletes what {@link addAlerts} added. */
-export function forgetAlerts(folder: string): number {
+export function pruneAlerts(folder: string): number {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   db.exec("UPDATE alerts SET state = 'sent'");
-  const longest = forgetAll(db);
+  const longest = pruneAll(db);
   close();
   return longest;
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { type Row, short } from '../table.ts';
-import { forgetAll } from './pruning.ts';
+import { pruneAll } from './pruning.ts';
 
 /** The tables that are shown one by one: the largest. */
 const TABLES = 8;
@@ -30,7 +30,7 @@ export function diskRows(file: string, transfers: number): Row[] {
 
 function freedByPruning(file: string): number {
   const { db, close } = openDatabase(file);
-  forgetAll(db);
+  pruneAll(db);
   const pages = (name: string) => Number(db.pragma(name, { simple: true }));
   const freed = pages('freelist_count') / pages('page_count');
   close();

@@ -3,15 +3,15 @@ import type { RetentionCursor } from '../../src/domain/retention.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
 
 /**
- * Forgets everything that is done with, as after the retention time, by the engine's tables alone; returns the
+ * Deletes everything that is done with, as after the retention time, by the engine's tables alone; returns the
  * milliseconds of the longest step.
  */
-export function forgetAll(db: Database): number {
+export function pruneAll(db: Database): number {
   const { retention } = openTables(db);
   let [longest, at]: [number, RetentionCursor | null] = [0, null];
   do {
     const began = performance.now();
-    at = retention.forget(Date.now() + 60_000, at);
+    at = retention.prune(Date.now() + 60_000, at);
     longest = Math.max(longest, performance.now() - began);
   } while (at);
   return longest;

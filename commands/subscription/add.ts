@@ -92,7 +92,7 @@ export async function watch(
     case 'added': {
       const { subscription, before } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wanted.address), channel: wanted.channelId };
-      await guilds.noteLocale(guildId, interaction.guildLocale);
+      await guilds.recordLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
       const isRenamed = wanted.label !== null && wanted.label !== before;
       if (isRenamed) await context.onRelabeled(guildId, [wanted.address]);

@@ -98,7 +98,7 @@ export const importButton: Button<Needs> = {
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = proposed;
-    await guilds.noteLocale(guildId, guildLocale);
+    await guilds.recordLocale(guildId, guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);
     const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);

@@ -224,8 +224,8 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
       }
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: relativeTime(alert.dueAt) })];
       // Once it is due, something else delays the digest, such as Discord's errors.
-      if (alert.gatheredUntil !== null && alert.gatheredUntil > now()) {
-        return [t('why.state.burst', { due: relativeTime(alert.gatheredUntil) }), ...paused(alert, context)];
+      if (alert.collectingUntil !== null && alert.collectingUntil > now()) {
+        return [t('why.state.burst', { due: relativeTime(alert.collectingUntil) }), ...paused(alert, context)];
       }
       return [t('why.state.waiting', { at: absoluteTime(alert.createdAt) }), ...paused(alert, context)];
     }

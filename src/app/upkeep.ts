@@ -3,12 +3,12 @@ import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { RetentionCursor } from '../domain/retention.ts';
 import type { Store } from '../store/store.ts';
 
-/** How long transfers and guilds that removed the bot are remembered. */
-const MEMORY_MS = 30 * DAY;
-/** Deletes at most this much of the past per hour: a clock that is ahead must not delete everything. */
-const FORGOTTEN_AT_ONCE_MS = DAY;
+/** How long transfers and guilds that removed the bot are kept. */
+const RETENTION_MS = 30 * DAY;
+/** How much of the past is deleted per hour at most: a clock that is ahead must not delete everything. */
+const MAX_PRUNED_MS = DAY;
 /** How long audit entries are kept. */
-const AUDIT_MEMORY_MS = 365 * DAY;
+const AUDIT_RETENTION_MS = 365 * DAY;
 
 /**
  * How long a server's own project's transfers that concern no subscription are kept: as long as a delivery may be
@@ -30,18 +30,18 @@ export function startUpkeep(
   const deleteOld = async () => {
     try {
       await finishErasures(store);
-      const before = await forgettingBefore(store, since(MEMORY_MS));
+      const before = await pruneBefore(store, since(RETENTION_MS));
       await eraseRemoved(store, before, removal);
       let at: RetentionCursor | null = null;
-      do at = await store.retention.forget(before, at);
+      do at = await store.retention.prune(before, at);
       while (at);
-      await store.retention.setForgottenBefore(before);
+      await store.retention.setPrunedBefore(before);
       log.debug({ before: new Date(before) }, 'deleted old data');
       const unmatchedBefore = since(UNMATCHED_MS);
-      await forgetUnmatched(store, unmatchedUntil, unmatchedBefore);
+      await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
       unmatchedUntil = unmatchedBefore;
       // One step per hour: a clock that is wrong for a while does not delete all entries.
-      await store.audit.forget(since(AUDIT_MEMORY_MS));
+      await store.audit.prune(since(AUDIT_RETENTION_MS));
     } catch (error) {
       log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
     }
@@ -61,19 +61,19 @@ export function startUpkeep(
 }
 
 /** The time before which data is deleted now: not much later than the last one. */
-async function forgettingBefore({ retention }: Pick<Store, 'retention'>, wanted: number): Promise<number> {
-  const begun = await retention.forgottenBefore();
-  return begun === null ? wanted : Math.min(wanted, begun + FORGOTTEN_AT_ONCE_MS);
+async function pruneBefore({ retention }: Pick<Store, 'retention'>, wanted: number): Promise<number> {
+  const begun = await retention.prunedBefore();
+  return begun === null ? wanted : Math.min(wanted, begun + MAX_PRUNED_MS);
 }
 
 /** Deletes transfers of servers' own projects that concern no subscription and were seen in this period. */
-export async function forgetUnmatched(
+export async function pruneUnmatched(
   { retention }: Pick<Store, 'retention'>,
   since: number,
   before: number,
 ): Promise<void> {
-  let at = await retention.forgetUnmatched(since, before, null);
-  while (at) at = await retention.forgetUnmatched(since, before, at);
+  let at = await retention.pruneUnmatched(since, before, null);
+  while (at) at = await retention.pruneUnmatched(since, before, at);
 }
 
 /** Erases everything that is stored about a guild, in steps between which others can write. */

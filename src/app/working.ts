@@ -17,7 +17,7 @@ import { type Sending, startSending } from './sending.ts';
 import { startUpkeep } from './upkeep.ts';
 import { openWorkTime } from './work-time.ts';
 
-/** What one process at a time does: it routes, sends, serves commands, and forgets what is old. */
+/** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /**
@@ -145,7 +145,7 @@ function gatewayOptions(
     settingsOf: store.guilds.settings,
     now,
     after: clock.after,
-    identified: { last: store.workTime.lastIdentify, note: store.workTime.noteIdentify },
+    identified: { last: store.workTime.lastIdentify, note: store.workTime.recordIdentify },
     log,
     random,
     onAccessChange: deliverer.guildChanged,

@@ -188,7 +188,7 @@ export interface DeadLetter {
    */
   payload: string | null;
   at: number;
-  /** Null once it was forgotten. */
+  /** Null once it was deleted. */
   transfer: Transfer | null;
 }
 

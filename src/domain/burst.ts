@@ -17,7 +17,7 @@ const BURST_PAUSE = { base: 10 * SECOND, max: 50 * SECOND };
 /** After this long without an alert a burst is over, however many there were. */
 const BURST_OVER_MS = MINUTE;
 /** How far back those digests are counted. */
-export const BURST_MEMORY_MS = 30 * MINUTE;
+export const BURST_DIGESTS_MS = 30 * MINUTE;
 
 /**
  * Returns until when a channel's next alerts are collected for a digest, which is due once that time has passed; null: they
@@ -35,16 +35,16 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
 
 /**
  * Returns why a channel's due alerts were collected for a digest; null: they were not; `later`: those of a burst still are
- * being collected, until `gatheredUntil`. `hold`: why the alerts were held.
+ * being collected, until `collectingUntil`. `hold`: why the alerts were held.
  */
 export function collectedFor(
   hold: Hold | null,
-  gatheredUntil: number | null,
+  collectingUntil: number | null,
   now: number,
 ): DueAlerts['reason'] | 'later' {
   if (hold !== null) return hold;
-  if (gatheredUntil === null) return null;
-  return gatheredUntil <= now ? 'burst' : 'later';
+  if (collectingUntil === null) return null;
+  return collectingUntil <= now ? 'burst' : 'later';
 }
 
 /** Why due alerts become a digest: they were collected for one, or there are too many. Null: they are posted one by one. */
@@ -61,5 +61,5 @@ export function digestReason(
 }
 
 /** When a channel's next alerts are due; null: none wait. `heldUntil`: when the first held one is. */
-export const nextDueAt = (gatheredUntil: number | null, heldUntil: number | null): number | null =>
-  gatheredUntil === null ? heldUntil : Math.min(gatheredUntil, heldUntil ?? gatheredUntil);
+export const nextDueAt = (collectingUntil: number | null, heldUntil: number | null): number | null =>
+  collectingUntil === null ? heldUntil : Math.min(collectingUntil, heldUntil ?? collectingUntil);

@@ -66,7 +66,7 @@ export interface RecordedAlert {
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
   /** Until when the channel's alerts are collected, because there were too many; null: they are posted one by one. */
-  gatheredUntil: number | null;
+  collectingUntil: number | null;
   /** Why it is a dead letter. */
   dead: { reason: string; at: number } | null;
 }

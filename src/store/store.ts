@@ -113,7 +113,7 @@ export interface Outbox {
   ): Promise<{ head: ChannelHead | null; next: NextMessage }>;
   /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
   due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;
-  /** Alerts as they are known now, in the order of the ids; forgotten ones are left out. */
+  /** Alerts as they are known now, in the order of the ids; deleted ones are left out. */
   alerts(ids: number[]): Promise<Alert[]>;
   /** Freezes alerts into one batch and counts its first attempt; returns its id, or null when the alerts changed. */
   freeze(batch: NewBatch, now: number): Promise<number | null>;
@@ -235,7 +235,7 @@ export interface Guilds {
   /** The chosen language, or else the guild's own at Discord; null: neither is known. */
   language(guildId: string): Promise<string | null>;
   /** Records the language that the guild has at Discord. */
-  noteLocale(guildId: string, locale: string | null): Promise<void>;
+  recordLocale(guildId: string, locale: string | null): Promise<void>;
 }
 
 /** Who changed what in a guild. */
@@ -244,7 +244,7 @@ export interface Audit {
   /** How many entries a guild has, and some of them, latest first, from the one with this index on. */
   page(guildId: string, from: number, limit: number): Promise<{ total: number; entries: AuditEntry[] }>;
   /** Deletes some of the entries from before a time; returns how many. */
-  forget(before: number): Promise<number>;
+  prune(before: number): Promise<number>;
 }
 
 /** Questions, such as "Remove these?", that one person may confirm once. */
@@ -353,24 +353,24 @@ export interface WorkTimes {
   record(now: number, pauses: readonly Pause[]): Promise<void>;
   /** When one of the bot's shards last identified at Discord; null: never. */
   lastIdentify(): Promise<number | null>;
-  noteIdentify(at: number): Promise<void>;
+  recordIdentify(at: number): Promise<void>;
 }
 
-/** Forgetting what is old. */
+/** Deletion of old data. */
 export interface Retention {
-  /** How far forgetting has come, or the oldest time stored when it has not begun; null when nothing is stored. */
-  forgottenBefore(): Promise<number | null>;
-  setForgottenBefore(time: number): Promise<void>;
+  /** How far deletion of old data has come, or the oldest time stored when it has not begun; null when nothing is stored. */
+  prunedBefore(): Promise<number | null>;
+  setPrunedBefore(time: number): Promise<void>;
   /**
-   * Forgets some of the transfers of servers' own projects that were seen from one time to another and that no
+   * Deletes some of the transfers of servers' own projects that were seen from one time to another and that no
    * subscription concerned; returns where to go on, null when nothing is left.
    */
-  forgetUnmatched(since: number, before: number, from: UnmatchedCursor | null): Promise<UnmatchedCursor | null>;
+  pruneUnmatched(since: number, before: number, from: UnmatchedCursor | null): Promise<UnmatchedCursor | null>;
   /**
-   * Forgets some of what was seen before a time and is done with; returns where to go on, null when nothing is left. Some
+   * Deletes some of what was seen before a time and is done with; returns where to go on, null when nothing is left. Some
    * engines keep transfers until their whole day (UTC) is over.
    */
-  forget(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
+  prune(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
 }
 
 /** Erasing what is stored about a guild, in steps between which others can write. */

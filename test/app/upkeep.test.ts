@@ -10,7 +10,7 @@ beforeEach(async () => {
   pipeline = await startPipeline();
 });
 
-it('forgets transfers after 30 days', async () => {
+it('deletes transfers after 30 days', async () => {
   const { store, clock } = pipeline;
   const now = clock.now();
   for (const [n, seenAt] of [
@@ -22,16 +22,16 @@ it('forgets transfers after 30 days', async () => {
   }
   const left = async (n: number) => (await store.history.transfers(GUILD, txHash(n), null, now, 9)).total;
   await pipeline.pass(HOUR, MINUTE);
-  await until('the older transfer is forgotten', async () => (await left(1)) === 0);
+  await until('the older transfer is deleted', async () => (await left(1)) === 0);
   expect(await left(2)).toBe(1);
 });
 
-it('forgets entries of the audit log after a year', async () => {
+it('deletes entries of the audit log after a year', async () => {
   const { audit } = pipeline.store;
   const now = pipeline.clock.now();
   const entry = { guildId: HARBOR, userId: seed.ada, action: 'label.set', detail: {} };
   for (const days of [366, 364]) await audit.record({ ...entry, at: now - days * DAY });
   await pipeline.pass(HOUR, MINUTE);
-  await until('the older entry is forgotten', async () => (await audit.page(HARBOR, 0, 9)).total === 1);
+  await until('the older entry is deleted', async () => (await audit.page(HARBOR, 0, 9)).total === 1);
   expect((await audit.page(HARBOR, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
 });

@@ -157,7 +157,7 @@ describe('an equal transfer of one in a digest', () => {
     expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, kind: 'change' }]);
   });
 
-  it('never edits a digest to a smaller count after some of its transfers were forgotten', async () => {
+  it('never edits a digest to a smaller count after some of its transfers were deleted', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.pass(HOUR - 3 * SECOND, HOUR);
     for (let n = 0; n < 2; n++) await pipeline.receive(payment());
@@ -169,7 +169,7 @@ describe('an equal transfer of one in a digest', () => {
     await pipeline.routed();
     await pipeline.pass(4 * SECOND);
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
-    await pipeline.forget(pipeline.clock.now() - between);
+    await pipeline.prune(pipeline.clock.now() - between);
     const before = changes();
     await again(OTHER_BLOCK);
     await pipeline.turnUntilSettled();
@@ -178,7 +178,7 @@ describe('an equal transfer of one in a digest', () => {
   });
 });
 
-it('returns the alerts of a message only if none of them was forgotten', async () => {
+it('returns the alerts of a message only if none of them was deleted', async () => {
   const kept = { id: 7 } as Alert;
   const alerts = async (ids: number[]) => ids.flatMap((id) => (id === kept.id ? [kept] : []));
   const of = (ids: number[]) =>

@@ -41,7 +41,7 @@ describe('messages', () => {
   });
 
   it('writes messages in the language of the Discord server until another one is chosen', async () => {
-    await pipeline.store.guilds.noteLocale(HARBOR, 'de');
+    await pipeline.store.guilds.recordLocale(HARBOR, 'de');
     await pipeline.pay(1);
     await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
     await pipeline.store.guilds.changeSettings(HARBOR, { language: 'en-US' });

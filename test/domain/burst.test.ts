@@ -19,7 +19,11 @@ it('doubles the time between the digests of a burst up to fifty seconds', () => 
 it('posts held alerts as a digest, others at once, and those of a burst once they are collected', () => {
   expect(collectedFor('daily', null, 5)).toBe('daily');
   expect(collectedFor(null, null, 5)).toBeNull();
-  expect([4, 5, 6].map((gatheredUntil) => collectedFor(null, gatheredUntil, 5))).toEqual(['burst', 'burst', 'later']);
+  expect([4, 5, 6].map((collectingUntil) => collectedFor(null, collectingUntil, 5))).toEqual([
+    'burst',
+    'burst',
+    'later',
+  ]);
 });
 
 it('waits for the end of a burst or for the first held alert, whichever comes first', () => {

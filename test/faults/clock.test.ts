@@ -45,17 +45,17 @@ describe('what a bot remembers', () => {
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock jumped/)]);
   });
 
-  it('forgets nothing in the first hour, and then at most a day’s worth per hour', async () => {
+  it('deletes nothing in the first hour, and then at most a day’s worth per hour', async () => {
     const { retention } = pipeline.store;
     const began = pipeline.clock.now() - 40 * DAY;
-    await retention.setForgottenBefore(began);
-    const forgottenDays = async () => ((await retention.forgottenBefore())! - began) / DAY;
+    await retention.setPrunedBefore(began);
+    const prunedDays = async () => ((await retention.prunedBefore())! - began) / DAY;
     await pipeline.pass(HOUR - MINUTE, MINUTE);
-    expect(await forgottenDays()).toBe(0);
+    expect(await prunedDays()).toBe(0);
     for (let days = 1; days <= 3; days++) {
       await pipeline.pass(days === 1 ? MINUTE : HOUR, MINUTE);
-      await until(`${days} days are forgotten`, async () => (await forgottenDays()) >= days);
-      expect(await forgottenDays()).toBe(days);
+      await until(`${days} days are deleted`, async () => (await prunedDays()) >= days);
+      expect(await prunedDays()).toBe(days);
       // The next hour begins once everything is deleted.
       await pipeline.pass(5 * MINUTE, MINUTE);
     }

@@ -125,13 +125,13 @@ describe('look-alike addresses', () => {
     expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
   });
 
-  it('forgets counterparties after 30 days', async () => {
+  it('deletes counterparties after 30 days', async () => {
     const began = pipeline.clock.now();
     await send({ from: GENUINE });
     pipeline.clock.leap(30 * DAY);
     await send({ from: POISON });
     expect(await lastWarnings()).toEqual([]);
-    await pipeline.forget(30 * DAY - 1);
+    await pipeline.prune(30 * DAY - 1);
     expect(await counterparties(began)).toEqual([POISON]);
     expect((await knowledge()).catalog).toHaveLength(1);
   });

@@ -81,8 +81,8 @@ export interface Pipeline {
   turnUntilSettled(seconds?: number): Promise<void>;
   /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
-  /** Forgets what is older than this many milliseconds, 30 days by default. */
-  forget(ms?: number): Promise<void>;
+  /** Deletes what is older than this many milliseconds, 30 days by default. */
+  prune(ms?: number): Promise<void>;
   /** Every alert that a channel shows. */
   alerts(channelId: string): { title: string; text: string }[];
   /** The number in each title that has one: how much moved, or how many transfers a digest counts. */

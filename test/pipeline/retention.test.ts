@@ -269,7 +269,7 @@ describe('outages of Discord', () => {
   });
 });
 
-it('forgets a transfer of a server’s own project that concerns no subscription after two days, and no other one', async () => {
+it('deletes a transfer of a server’s own project that concerns no subscription after two days, and no other one', async () => {
   const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
   const stranger: AddressText = `0x${'4'.repeat(40)}`;
   const project = { guildId: HARBOR, projectId: 'own', sealed: Buffer.alloc(1) };

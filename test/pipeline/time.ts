@@ -1,7 +1,7 @@
 import type { ManualClock } from '../../sandbox/discord/index.ts';
 import { HOUR } from '../../src/domain/clock.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
-import { forgetAll } from '../store/contract/given.ts';
+import { pruneAll } from '../store/contract/given.ts';
 import { neverHappened, until } from '../until.ts';
 import type { Bot } from './bot.ts';
 import type { Pipeline } from './harness.ts';
@@ -9,7 +9,7 @@ import type { Machine } from './machine.ts';
 
 type Turning = Pick<
   Pipeline,
-  'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'turnUntilSettled' | 'pass' | 'forget'
+  'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'turnUntilSettled' | 'pass' | 'prune'
 >;
 
 /** Waits for the bot's work, and turns the clock between. */
@@ -65,8 +65,8 @@ export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turn
       }
       await idle();
     },
-    async forget(ms = 30 * 24 * HOUR) {
-      await forgetAll(bot.store, machine.now() - ms);
+    async prune(ms = 30 * 24 * HOUR) {
+      await pruneAll(bot.store, machine.now() - ms);
     },
   };
 }

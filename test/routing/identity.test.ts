@@ -91,11 +91,11 @@ describe('repeated deliveries', () => {
     await pipeline.receive(old);
     await shows(ALERTS, 1);
     pipeline.jump(29 * DAY);
-    await pipeline.forget();
+    await pipeline.prune();
     await pipeline.receive(old);
     await expectOnly(1);
     pipeline.jump(2 * DAY);
-    await pipeline.forget();
+    await pipeline.prune();
     await pipeline.receive(old);
     await shows(ALERTS, 3);
     expect(titles(ALERTS).filter((title) => title.includes('+7 '))).toHaveLength(2);

@@ -33,7 +33,7 @@ export function channelStates(db: Connection) {
 
     guildRemoved: (guildId: string, now: number, dueAt: number) =>
       db.write(async (sql) => {
-        await noteRemovals(sql, [guildId], now);
+        await recordRemovals(sql, [guildId], now);
         await sql.run(
           `UPDATE channels SET state = 'unreachable', due_at = $1, attempts = 0, since = $2, reason = $3,
              bot_removed = TRUE
@@ -56,7 +56,7 @@ export function channelStates(db: Connection) {
         );
         const { gone, back } = compareGuilds(known, present, share);
         // Discord's responses will show the state of their channels.
-        await noteRemovals(sql, gone, now);
+        await recordRemovals(sql, gone, now);
         await guildsReturned(sql, back);
         return { gone, back };
       }),
@@ -81,7 +81,7 @@ export function channelStates(db: Connection) {
 }
 
 /** A repeated report is about the same removal. It also corrects a time from a clock that was ahead. */
-async function noteRemovals(sql: Statements, guildIds: readonly string[], now: number): Promise<void> {
+async function recordRemovals(sql: Statements, guildIds: readonly string[], now: number): Promise<void> {
   await sql.run(
     `INSERT INTO guild_removals (guild_id, removed_at) SELECT guild_id, $2::bigint FROM unnest($1::text[]) AS g (guild_id)
      ON CONFLICT (guild_id) DO UPDATE SET removed_at = excluded.removed_at

@@ -3,7 +3,7 @@ import { type ClaimOptions, type DueAlerts, MAX_OF_ONE_TRANSACTION } from '../..
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
-  BURST_MEMORY_MS,
+  BURST_DIGESTS_MS,
   BURST_WINDOW_MS,
   burstUntil,
   collectedFor,
@@ -54,14 +54,14 @@ export async function nextDue(
     channelId,
     now,
   );
-  const gathered = due?.hold === null ? await gatheredUntil(sql, channelId, now) : null;
-  const reason = due ? collectedFor(due.hold, gathered, now) : 'later';
+  const collecting = due?.hold === null ? await collectingUntil(sql, channelId, now) : null;
+  const reason = due ? collectedFor(due.hold, collecting, now) : 'later';
   if (due && reason !== 'later') return takeGroup(sql, channelId, { ...options, now }, due, reason);
   const held = await sql.get<{ at: number | null }>(
     "SELECT min(due_at) AS at FROM alerts WHERE channel_id = $1 AND state = 'waiting' AND hold IS NOT NULL",
     channelId,
   );
-  return { until: nextDueAt(gathered, held!.at), burst: gathered !== null };
+  return { until: nextDueAt(collecting, held!.at), burst: collecting !== null };
 }
 
 async function takeGroup(
@@ -116,7 +116,7 @@ async function companions(
 const SHOWING = "b.channel_id = $1 AND b.state = 'sent' AND (b.kind = 'create' OR b.digest_reason = 'burst')";
 
 /** Until when a busy channel's alerts are collected for a digest; null: they are posted one by one. */
-export async function gatheredUntil(sql: Statements, channelId: string, now: number): Promise<number | null> {
+export async function collectingUntil(sql: Statements, channelId: string, now: number): Promise<number | null> {
   const last = await sql.get<{ lastAt: number }>(
     `SELECT sent_at AS "lastAt" FROM batches b WHERE ${SHOWING} ORDER BY sent_at DESC LIMIT 1`,
     channelId,
@@ -132,7 +132,7 @@ export async function gatheredUntil(sql: Statements, channelId: string, now: num
     `SELECT count(*) AS n FROM batches
      WHERE channel_id = $1 AND state = 'sent' AND sent_at > $2 AND digest_reason = 'burst'`,
     channelId,
-    lastAt - BURST_MEMORY_MS,
+    lastAt - BURST_DIGESTS_MS,
   );
   return burstUntil({ alerts, digests: digested!.n, lastAt }, now);
 }

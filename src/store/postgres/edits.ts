@@ -21,7 +21,7 @@ export function editMethods(db: Connection) {
   return {
     requestRerender: (messages: readonly MessageRef[], now: number) =>
       db.write(async (sql) => {
-        // The messages were looked up earlier, and may be forgotten by now.
+        // The messages were looked up earlier, and may be deleted by now.
         const rendered = await sql.all<{ reference: string }>(
           `SELECT reference FROM batches
            WHERE reference = ANY($1::text[]) AND kind = 'create' AND state IN ('frozen', 'sent')`,

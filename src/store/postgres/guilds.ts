@@ -42,9 +42,9 @@ export function guildsTable(db: Connection) {
       return found ? languageOfGuild(found) : null;
     },
 
-    async noteLocale(guildId: string, locale: string | null): Promise<void> {
+    async recordLocale(guildId: string, locale: string | null): Promise<void> {
       if (locale === null) return;
-      // Noted at every start for every guild: most are known, and need no turn among the writers.
+      // Recorded at every start for every guild: most are known, and need no turn among the writers.
       if (await db.reads.get('SELECT FROM guilds WHERE guild_id = $1 AND locale = $2', guildId, locale)) return;
       await db.write((sql) =>
         sql.run(
@@ -99,7 +99,7 @@ export function confirmationsTable(db: Connection) {
 }
 
 /** Most audit entries that are deleted at once. */
-const MAX_FORGOTTEN = 500;
+const MAX_PRUNED = 500;
 
 /** Who changed what. */
 export function auditTable(db: Connection) {
@@ -131,11 +131,11 @@ export function auditTable(db: Connection) {
       }),
 
     // By id, which has an index: entries are written in the order of their time.
-    forget: (before: number) =>
+    prune: (before: number) =>
       db.write((sql) =>
         sql.run(
           `DELETE FROM audit WHERE id IN (
-             SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_FORGOTTEN}) AS oldest WHERE at < $1)`,
+             SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_PRUNED}) AS oldest WHERE at < $1)`,
           before,
         ),
       ),

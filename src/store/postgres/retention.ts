@@ -18,10 +18,10 @@ interface Aged {
 export function retentionTable(db: Connection) {
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
-    forget: (before: number, from: RetentionCursor | null) =>
-      db.writeUnsynced((sql) => forgetSome(sql, before, from ?? RETENTION_START)),
+    prune: (before: number, from: RetentionCursor | null) =>
+      db.writeUnsynced((sql) => pruneSome(sql, before, from ?? RETENTION_START)),
 
-    forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null) =>
+    pruneUnmatched: (since: number, before: number, from: UnmatchedCursor | null) =>
       db.writeUnsynced(async (sql) => {
         const first = async (after: number): Promise<UnmatchedCursor | null> => {
           const scope = await nextScope(sql, after);
@@ -42,10 +42,10 @@ export function retentionTable(db: Connection) {
   };
 }
 
-async function forgetSome(sql: Statements, before: number, from: RetentionCursor): Promise<RetentionCursor | null> {
+async function pruneSome(sql: Statements, before: number, from: RetentionCursor): Promise<RetentionCursor | null> {
   switch (from.at) {
     case 'transfers':
-      return (await forgetTransfers(sql, before, from)) ?? { at: 'batches', frozenAt: 0, id: 0 };
+      return (await pruneTransfers(sql, before, from)) ?? { at: 'batches', frozenAt: 0, id: 0 };
     case 'batches': {
       const rows = await sql.all<Aged>(
         `SELECT id, frozen_at AS time FROM batches
@@ -73,10 +73,10 @@ type TransferCursor = RetentionCursor & { at: 'transfers' };
  * Transfers that were moved here are deleted row by row; after them, each day that is over is dropped as a whole, so
  * a transfer is kept for up to a day longer. The cursor's id lies in the partition that is next.
  */
-async function forgetTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
+async function pruneTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
   const day = Math.floor(from.id / IDS_OF_A_DAY);
   if (day > 0) {
-    const after = await forgetSomeOfDay(sql, day, from.id);
+    const after = await pruneSomeOfDay(sql, day, from.id);
     if (after !== null) return { ...from, id: after };
   } else {
     const rows = await agedTransfers(sql, from, before, IDS_OF_A_DAY);
@@ -93,8 +93,8 @@ async function forgetTransfers(sql: Statements, before: number, from: TransferCu
   return next === null ? null : { ...RETENTION_START, id: next * IDS_OF_A_DAY };
 }
 
-/** Forgets some of a day; returns from which id on to continue, null when the day is done. */
-async function forgetSomeOfDay(sql: Statements, day: number, from: number): Promise<number | null> {
+/** Deletes some of a day; returns from which id on to continue, null when the day is done. */
+async function pruneSomeOfDay(sql: Statements, day: number, from: number): Promise<number | null> {
   const [first, end] = [day * IDS_OF_A_DAY, (day + 1) * IDS_OF_A_DAY];
   const alerts = await sql.run(
     `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts a WHERE transfer_id >= $1 AND transfer_id < $2
@@ -129,7 +129,7 @@ async function emptyDay(sql: Statements, day: number): Promise<void> {
       for (const table of PARTITIONED) await sql.run(`DROP TABLE ${table}_${day}`);
     } else if (left!.kept < left!.all) {
       for (const table of PARTITIONED.toReversed()) await keepAlerted(sql, `${table}_${day}`);
-      // What was written to a transfer since its key was forgotten.
+      // What was written to a transfer since its key was deleted.
       await sql.run(`INSERT INTO transfer_keys SELECT key, id FROM transfers_${day} ON CONFLICT DO NOTHING`);
     }
     await sql.run('RELEASE SAVEPOINT day');

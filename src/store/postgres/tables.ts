@@ -21,7 +21,7 @@ import { workTimeTable } from './work-time.ts';
 
 /** The port's methods over a connection. */
 export function openTables(db: Connection): Store {
-  const { workTime, forgottenBefore, setForgottenBefore } = workTimeTable(db);
+  const { workTime, prunedBefore, setPrunedBefore } = workTimeTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -39,7 +39,7 @@ export function openTables(db: Connection): Store {
     silence: silenceTable(db),
     tokens: tokensTable(db),
     metrics: metricsTable(db),
-    retention: { ...retentionTable(db), forgottenBefore, setForgottenBefore },
+    retention: { ...retentionTable(db), prunedBefore, setPrunedBefore },
     workTime,
     erasure: erasureTable(db),
   };

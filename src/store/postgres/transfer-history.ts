@@ -2,7 +2,7 @@ import type { RecordedDecision, TransferHistory } from '../../domain/history.ts'
 import type { Transfer } from '../../domain/transfer.ts';
 import { type RecordedAlertRow, toRecordedAlert } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
-import { gatheredUntil } from './due.ts';
+import { collectingUntil } from './due.ts';
 
 /** What `/why` reads about a transaction. */
 
@@ -80,9 +80,9 @@ async function historiesOf(
   const decisions = byTransfer(await decisionsOf(sql, ids, guildId));
   const alertRows = await alertsOf(sql, ids, guildId, txHash);
   const alerts = byTransfer(alertRows);
-  const gathered = new Map<string, number | null>();
+  const collecting = new Map<string, number | null>();
   for (const channelId of new Set(alertRows.map((alert) => alert.channelId)))
-    gathered.set(channelId, await gatheredUntil(sql, channelId, now));
+    collecting.set(channelId, await collectingUntil(sql, channelId, now));
   return rows.map(({ id, count, reorganized, seenAt, data }) => ({
     transfer: JSON.parse(data) as Transfer,
     count,
@@ -90,7 +90,7 @@ async function historiesOf(
     seenAt,
     deliveries: deliveries.get(id) ?? [],
     decisions: decisions.get(id) ?? [],
-    alerts: (alerts.get(id) ?? []).map((alert) => toRecordedAlert(alert, gathered.get(alert.channelId) ?? null)),
+    alerts: (alerts.get(id) ?? []).map((alert) => toRecordedAlert(alert, collecting.get(alert.channelId) ?? null)),
   }));
 }
 

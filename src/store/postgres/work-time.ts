@@ -3,7 +3,7 @@ import { META_KEYS as KEYS } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { IDS_OF_A_DAY } from './days.ts';
 
-/** When the bot worked, and how far it forgot, as single values. */
+/** When the bot worked, and how far it has deleted old data, as single values. */
 export function workTimeTable(db: Connection) {
   return {
     workTime: {
@@ -24,13 +24,13 @@ export function workTimeTable(db: Connection) {
           await put(sql, KEYS.pauses, JSON.stringify(pauses));
         }),
       lastIdentify: () => numberAt(db.reads, KEYS.identified),
-      noteIdentify: (at: number) => db.writeUnsynced((sql) => put(sql, KEYS.identified, String(at))),
+      recordIdentify: (at: number) => db.writeUnsynced((sql) => put(sql, KEYS.identified, String(at))),
     },
 
     /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */
-    forgottenBefore: () =>
+    prunedBefore: () =>
       db.read(async (sql) => {
-        const known = await numberAt(sql, KEYS.forgotten);
+        const known = await numberAt(sql, KEYS.pruned);
         if (known !== null) return known;
         const oldest = await sql.get<{ at: number | null }>(
           // Of transfers, only the first day is read.
@@ -40,7 +40,7 @@ export function workTimeTable(db: Connection) {
         return oldest!.at;
       }),
 
-    setForgottenBefore: (time: number) => db.writeUnsynced((sql) => put(sql, KEYS.forgotten, String(time))),
+    setPrunedBefore: (time: number) => db.writeUnsynced((sql) => put(sql, KEYS.pruned, String(time))),
   };
 }
 

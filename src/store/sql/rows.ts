@@ -29,7 +29,7 @@ export const ERASED_BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', '
 export const META_KEYS = {
   worked: 'worked-until',
   pauses: 'pauses',
-  forgotten: 'forgotten-before',
+  pruned: 'forgotten-before',
   identified: 'identified-at',
   nativeSymbol: 'native-symbol',
 } as const;
@@ -55,8 +55,8 @@ export interface RecordedAlertRow
   deadAt: number | null;
 }
 
-/** Creates a recorded alert from its row. `gatheredUntil`: when the channel's burst is posted; null: none. */
-export function toRecordedAlert(row: RecordedAlertRow, gatheredUntil: number | null): RecordedAlert {
+/** Creates a recorded alert from its row. `collectingUntil`: when the channel's burst is posted; null: none. */
+export function toRecordedAlert(row: RecordedAlertRow, collectingUntil: number | null): RecordedAlert {
   const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
   const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;
   return {
@@ -73,7 +73,7 @@ export function toRecordedAlert(row: RecordedAlertRow, gatheredUntil: number | n
       row.channelState === null
         ? null
         : { state: row.channelState, dueAt: row.channelDueAt, reason: row.channelReason },
-    gatheredUntil,
+    collectingUntil,
     dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt! },
   };
 }

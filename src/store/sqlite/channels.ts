@@ -40,11 +40,11 @@ export function channelStates(db: Database) {
      WHERE guild_id = ? AND bot_removed = 1`,
   );
   // A repeated report is about the same removal. It also corrects a time from a clock that was ahead.
-  const noteRemoval = db.prepare<[string, number]>(
+  const recordRemoval = db.prepare<[string, number]>(
     `INSERT INTO guild_removals (guild_id, removed_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET removed_at = excluded.removed_at WHERE excluded.removed_at < removed_at`,
   );
-  const forgetRemoval = db.prepare<[string]>('DELETE FROM guild_removals WHERE guild_id = ?');
+  const deleteRemoval = db.prepare<[string]>('DELETE FROM guild_removals WHERE guild_id = ?');
   const postpone = db.prepare<[number, string]>('UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?');
   const known = db.prepare<[], KnownGuild>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
@@ -60,17 +60,17 @@ export function channelStates(db: Database) {
     if (head.state === 'ready') notices.withdraw(head.channelId);
   });
   const removed = db.transaction((guildId: string, now: number, dueAt: number): void => {
-    noteRemoval.run(guildId, now);
+    recordRemoval.run(guildId, now);
     closeGuild.run(dueAt, now, GONE, guildId);
   });
   const returned = db.transaction((guildId: string): void => {
-    forgetRemoval.run(guildId);
+    deleteRemoval.run(guildId);
     reopenGuild.run(guildId);
   });
   const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
     const { gone, back } = compareGuilds(known.all(), present, share);
     // Discord's responses will show the state of their channels.
-    for (const guildId of gone) noteRemoval.run(guildId, now);
+    for (const guildId of gone) recordRemoval.run(guildId, now);
     for (const guildId of back) returned(guildId);
     return { gone, back };
   });

@@ -6,7 +6,7 @@ import { MIB } from '../../domain/bytes.ts';
 /** SQLite's default: changed pages after which a commit runs a checkpoint. */
 const USUAL_PAGES = 1_000;
 /** The same while old data is deleted: that changes pages all over the file, and a short checkpoint blocks nobody. */
-const FORGETTING_PAGES = 200;
+const DELETING_PAGES = 200;
 /** The log usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
 const LOG_BYTES = 8 * MIB;
 
@@ -28,7 +28,7 @@ export function setCheckpoints(db: Database): void {
 /** Runs a step of deleting old data with short checkpoints, unless Litestream runs them. */
 export function withShortCheckpoints<T>(db: Database, step: () => T): T {
   const usual = Number(db.pragma('wal_autocheckpoint', { simple: true }));
-  db.exec(`PRAGMA wal_autocheckpoint = ${usual > USUAL_PAGES ? usual : FORGETTING_PAGES}`);
+  db.exec(`PRAGMA wal_autocheckpoint = ${usual > USUAL_PAGES ? usual : DELETING_PAGES}`);
   try {
     return step();
   } finally {

@@ -106,7 +106,7 @@ export function unsynced<T>(db: Database.Database, run: () => T): T {
 }
 
 /** Runs one step of deleting old data, which is repeated after a power failure. */
-export const forgetting = <T>(db: Database.Database, step: () => T): T =>
+export const runDeletionStep = <T>(db: Database.Database, step: () => T): T =>
   withShortCheckpoints(db, () => unsynced(db, step));
 
 /**

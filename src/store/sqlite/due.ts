@@ -4,7 +4,7 @@ import { type DueAlerts, MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
-  BURST_MEMORY_MS,
+  BURST_DIGESTS_MS,
   BURST_WINDOW_MS,
   burstUntil,
   collectedFor,
@@ -48,7 +48,7 @@ export function dueAlerts(db: Database) {
        AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );
-  const gatheredUntil = gathering(db);
+  const collectingUntil = collectingLookUp(db);
 
   function read(channelId: string, hold: Hold | null, now: number, limit: number): Alert[] {
     return waiting.all(channelId, hold, now, limit).map(claimed);
@@ -87,16 +87,16 @@ export function dueAlerts(db: Database) {
         reason,
       });
       const due = group.get(channelId, now);
-      const gathered = due?.hold === null ? gatheredUntil(channelId, now) : null;
-      const reason = due ? collectedFor(due.hold, gathered, now) : 'later';
+      const collecting = due?.hold === null ? collectingUntil(channelId, now) : null;
+      const reason = due ? collectedFor(due.hold, collecting, now) : 'later';
       if (due && reason !== 'later') return take(due, reason);
-      return { until: nextDueAt(gathered, nextHeld.get(channelId)!.at), burst: gathered !== null };
+      return { until: nextDueAt(collecting, nextHeld.get(channelId)!.at), burst: collecting !== null };
     },
   };
 }
 
 /** Returns until when a busy channel's alerts are collected for a digest; null: they are posted one by one. */
-export function gathering(db: Database) {
+export function collectingLookUp(db: Database) {
   const alertsSince = db.prepare<[string, number, number], { count: number }>(
     `SELECT count(*) AS count FROM (
        SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
@@ -126,7 +126,7 @@ export function gathering(db: Database) {
     // A cheap count first: only a busy channel's transactions have to be looked at.
     if (alertsSince.get(channelId, since, BURST_ALERTS + 1)!.count <= BURST_ALERTS) return null;
     const { count } = transactionsSince.get(channelId, since, BURST_ALERTS + 1)!;
-    const { digests } = digested.get(channelId, last.lastAt - BURST_MEMORY_MS)!;
+    const { digests } = digested.get(channelId, last.lastAt - BURST_DIGESTS_MS)!;
     return burstUntil({ alerts: count, digests, lastAt: last.lastAt }, now);
   };
 }

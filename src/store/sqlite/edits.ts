@@ -53,7 +53,7 @@ function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
   }
 
   const relabel = db.transaction((messages: readonly MessageRef[], now: number) => {
-    // The messages were looked up over another connection, and may be forgotten by now.
+    // The messages were looked up over another connection, and may be deleted by now.
     const rendered = messages.filter(({ reference }) => isRendered.get(reference) !== undefined);
     return [...new Set(rendered.map((message) => request(message, 'label', now)))];
   });

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
 import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
-import { forgetting } from './database.ts';
+import { runDeletionStep } from './database.ts';
 
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
@@ -142,7 +142,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
     step: (guildId: string, from: ErasureCursor = ERASURE_START): ErasureCursor | null =>
-      forgetting(db, () => step.immediate(guildId, from)),
+      runDeletionStep(db, () => step.immediate(guildId, from)),
     begun: (): string[] => begun.all(),
   };
 }

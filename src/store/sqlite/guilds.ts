@@ -38,7 +38,7 @@ export function guildsTable(db: Database) {
       const found = languages.get(guildId);
       return found ? languageOfGuild(found) : null;
     },
-    noteLocale: (guildId: string, locale: string | null): void => {
+    recordLocale: (guildId: string, locale: string | null): void => {
       if (locale !== null) putLocale.run({ guildId, locale });
     },
   };
@@ -76,7 +76,7 @@ export function confirmationsTable(db: Database) {
 }
 
 /** Most audit entries that are deleted at once. */
-const MAX_FORGOTTEN = 500;
+const MAX_PRUNED = 500;
 
 /** Who changed what. */
 export function auditTable(db: Database) {
@@ -89,16 +89,16 @@ export function auditTable(db: Database) {
      ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
   );
   // By id, which has an index: entries are written in the order of their time.
-  const forget = db.prepare<[number]>(
+  const prune = db.prepare<[number]>(
     `DELETE FROM audit WHERE id IN (
-       SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_FORGOTTEN}) WHERE at < ?)`,
+       SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MAX_PRUNED}) WHERE at < ?)`,
   );
   return {
     page: (guildId: string, from: number, limit: number): { total: number; entries: AuditEntry[] } => ({
       total: count.get(guildId)!,
       entries: entries.all(guildId, limit, from).map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })),
     }),
-    forget: (before: number): number => forget.run(before).changes,
+    prune: (before: number): number => prune.run(before).changes,
     record: (entry: AuditEntry): void => void addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }),
   };
 }

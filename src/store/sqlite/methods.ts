@@ -63,8 +63,8 @@ export const METHODS = {
     watching: 'read',
   },
   labels: { list: 'read', set: 'write', remove: 'write' },
-  guilds: { settings: 'read', changeSettings: 'write', language: 'read now', noteLocale: 'write' },
-  audit: { record: 'write', page: 'read', forget: 'write' },
+  guilds: { settings: 'read', changeSettings: 'write', language: 'read now', recordLocale: 'write' },
+  audit: { record: 'write', page: 'read', prune: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {
     ofGuild: 'read',
@@ -93,8 +93,8 @@ export const METHODS = {
   silence: { current: 'read', unreported: 'read', report: 'write' },
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
-  retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'read now', setForgottenBefore: 'write' },
-  workTime: { read: 'read now', record: 'write', lastIdentify: 'read now', noteIdentify: 'write' },
+  retention: { prune: 'write', pruneUnmatched: 'write', prunedBefore: 'read now', setPrunedBefore: 'write' },
+  workTime: { read: 'read now', record: 'write', lastIdentify: 'read now', recordIdentify: 'write' },
   erasure: { begin: 'write', removed: 'read now', beginRemoved: 'write', step: 'write', begun: 'read now' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], On> };
 

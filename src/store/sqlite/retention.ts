@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
-import { forgetting } from './database.ts';
+import { runDeletionStep } from './database.ts';
 import { guardTables } from './guard.ts';
 
 /** A step blocks other writes only slightly longer than this. */
@@ -82,10 +82,10 @@ export function retentionTable(db: Database, elapsed: () => number) {
 
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
-    forget: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
-      forgetting(db, () => step.immediate(before, from ?? RETENTION_START)),
-    forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
-      forgetting(db, () => unmatchedStep.immediate(since, before, from)),
+    prune: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
+      runDeletionStep(db, () => step.immediate(before, from ?? RETENTION_START)),
+    pruneUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
+      runDeletionStep(db, () => unmatchedStep.immediate(since, before, from)),
   };
 }
 

@@ -18,7 +18,7 @@ import { workTimeTable } from './work-time.ts';
 /** The port's methods over the connection that writes; `elapsed` returns milliseconds. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const { report } = silenceTable(db);
-  const { workTime, forgottenBefore, setForgottenBefore } = workTimeTable(db);
+  const { workTime, prunedBefore, setPrunedBefore } = workTimeTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -33,7 +33,7 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
     silence: { report },
-    retention: { ...retentionTable(db, elapsed), forgottenBefore, setForgottenBefore },
+    retention: { ...retentionTable(db, elapsed), prunedBefore, setPrunedBefore },
     workTime,
     erasure: erasureTable(db, elapsed),
   } satisfies MethodsOn<'read now' | 'write'>;

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { RecordedDecision, TransferHistory } from '../../domain/history.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { type RecordedAlertRow, toRecordedAlert } from '../sql/rows.ts';
-import { gathering } from './due.ts';
+import { collectingLookUp } from './due.ts';
 
 /** What `/why` reads about a transaction. */
 
@@ -70,7 +70,7 @@ export function transferHistoryReader(db: Database) {
      FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
      WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY firstAlert LIMIT ?`,
   );
-  const gatheredUntil = gathering(db);
+  const collectingUntil = collectingLookUp(db);
 
   function historyOf(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): TransferHistory {
     return {
@@ -83,7 +83,7 @@ export function transferHistoryReader(db: Database) {
       decisions: decisions.all(row.id, guildId),
       alerts: alerts
         .all(txHash, row.id, guildId)
-        .map((alert) => toRecordedAlert(alert, gatheredUntil(alert.channelId, now))),
+        .map((alert) => toRecordedAlert(alert, collectingUntil(alert.channelId, now))),
     };
   }
 

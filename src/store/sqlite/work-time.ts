@@ -3,7 +3,7 @@ import type { Pause } from '../../domain/work-time.ts';
 import { META_KEYS as KEYS } from '../sql/rows.ts';
 import { unsynced } from './database.ts';
 
-/** When the bot worked, and how far it forgot, as single values. */
+/** When the bot worked, and how far it has deleted old data, as single values. */
 export function workTimeTable(db: Database) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
@@ -40,10 +40,10 @@ export function workTimeTable(db: Database) {
       }),
       record: (now: number, pauses: readonly Pause[]): void => unsynced(db, () => record.immediate(now, pauses)),
       lastIdentify: (): number | null => numberAt(KEYS.identified),
-      noteIdentify: (at: number): void => unsynced(db, () => void put.run(KEYS.identified, String(at))),
+      recordIdentify: (at: number): void => unsynced(db, () => void put.run(KEYS.identified, String(at))),
     },
     /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */
-    forgottenBefore: (): number | null => numberAt(KEYS.forgotten) ?? oldest.get()!.at,
-    setForgottenBefore: (time: number): void => unsynced(db, () => void put.run(KEYS.forgotten, String(time))),
+    prunedBefore: (): number | null => numberAt(KEYS.pruned) ?? oldest.get()!.at,
+    setPrunedBefore: (time: number): void => unsynced(db, () => void put.run(KEYS.pruned, String(time))),
   };
 }

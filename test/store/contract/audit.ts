@@ -31,14 +31,14 @@ export function auditContract(open: OpenEmpty): void {
       expect(await metrics.stored(GUILD)).toMatchObject({ audit: 2 });
     });
 
-    it('forgets the audit entries from before a time, of every guild', async () => {
+    it('deletes the audit entries from before a time, of every guild', async () => {
       const store = await open();
       for (const guildId of [GUILD, OTHER_GUILD]) {
         for (const at of [NOW - 1, NOW])
           await store.audit.record({ guildId, userId: ADA, action: 'x', detail: {}, at });
       }
-      expect(await store.audit.forget(NOW)).toBe(2);
-      expect(await store.audit.forget(NOW)).toBe(0);
+      expect(await store.audit.prune(NOW)).toBe(2);
+      expect(await store.audit.prune(NOW)).toBe(0);
       expect(await store.audit.page(GUILD, 0, 9)).toMatchObject({ total: 1, entries: [{ at: NOW }] });
     });
   });

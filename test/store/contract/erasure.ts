@@ -7,13 +7,13 @@ import {
   ALICE,
   CHANNEL,
   decision,
-  forgetAll,
   GUILD,
   keyOf,
   NOW,
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
+  pruneAll,
   routed,
   send,
   storedTransfer,
@@ -140,18 +140,18 @@ export function erasureContract(open: OpenEmpty): void {
     /** Whole days may be kept together. */
     const OLD = NOW - 2 * DAY;
 
-    it('forgets old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
+    it('deletes old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
       const store = await open();
       await post(store, [1], { now: OLD });
       await send(store, {}, OLD);
       await post(store, [2], { channelId: OTHER_CHANNEL, now: OLD });
       await post(store, [3]);
       await send(store);
-      await forgetAll(store, NOW - 1);
+      await pruneAll(store, NOW - 1);
       expect([await left(store, 1), await left(store, 2), await left(store, 3)]).toEqual([0, 1, 1]);
     });
 
-    it('forgets more transfers than one step can, of every scope', async () => {
+    it('deletes more transfers than one step can, of every scope', async () => {
       const store = await open();
       const numbers = Array.from({ length: 900 }, (_, n) => n);
       const transfers = numbers.map((n) =>
@@ -159,7 +159,7 @@ export function erasureContract(open: OpenEmpty): void {
       );
       await store.routing.commit(routed({ transfers, decisions: numbers.map((n) => decision(n)) }));
       expect(await left(store, 1)).toBe(900);
-      await forgetAll(store, NOW);
+      await pruneAll(store, NOW);
       expect(await left(store, 1)).toBe(0);
     });
 
@@ -167,23 +167,23 @@ export function erasureContract(open: OpenEmpty): void {
       const store = await open();
       await post(store, [1], { now: OLD });
       await store.outbox.expire(CHANNEL, OLD + 1, 'too old', OLD + 1);
-      await forgetAll(store, NOW);
+      await pruneAll(store, NOW);
       const [letter] = await store.deadLetters.list(9);
       expect(letter).toMatchObject({ reason: 'too old' });
       expect(await left(store, 1)).toBe(1);
       await store.deadLetters.discard(letter!.id, NOW);
-      await forgetAll(store, NOW);
+      await pruneAll(store, NOW);
       expect(await left(store, 1)).toBe(0);
     });
 
-    it('forgets transfers of servers’ own projects that concern no subscription, and no others', async () => {
+    it('deletes transfers of servers’ own projects that concern no subscription, and no others', async () => {
       const store = await open();
       const at = { scope: 5, seenAt: NOW - 9 };
       const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
       const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
       await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
       let cursor: UnmatchedCursor | null = null;
-      do cursor = await store.retention.forgetUnmatched(0, NOW, cursor);
+      do cursor = await store.retention.pruneUnmatched(0, NOW, cursor);
       while (cursor);
       const context = await store.routing.context(
         [1, 2, 3, 4].map((n) => ({
@@ -198,13 +198,13 @@ export function erasureContract(open: OpenEmpty): void {
       expect(context.transfers.map(({ key }) => key)).toEqual([keyOf(2), keyOf(3), keyOf(4)]);
     });
 
-    it('remembers how far forgetting has come, and begins with the oldest transfer', async () => {
+    it('remembers how far deletion has come, and begins with the oldest transfer', async () => {
       const { retention, ...store } = await open();
-      expect(await retention.forgottenBefore()).toBeNull();
+      expect(await retention.prunedBefore()).toBeNull();
       await store.routing.commit(routed({ transfers: [storedTransfer(1), storedTransfer(2, { seenAt: NOW - 9 })] }));
-      expect(await retention.forgottenBefore()).toBe(NOW - 9);
-      await retention.setForgottenBefore(NOW - 5);
-      expect(await retention.forgottenBefore()).toBe(NOW - 5);
+      expect(await retention.prunedBefore()).toBe(NOW - 9);
+      await retention.setPrunedBefore(NOW - 5);
+      expect(await retention.prunedBefore()).toBe(NOW - 5);
     });
   });
 
@@ -227,8 +227,8 @@ export function erasureContract(open: OpenEmpty): void {
     it('remembers when a shard last identified', async () => {
       const { workTime } = await open();
       expect(await workTime.lastIdentify()).toBe(null);
-      await workTime.noteIdentify(NOW);
-      await workTime.noteIdentify(NOW + 5);
+      await workTime.recordIdentify(NOW);
+      await workTime.recordIdentify(NOW + 5);
       expect(await workTime.lastIdentify()).toBe(NOW + 5);
     });
   });

@@ -217,8 +217,8 @@ export async function quarantine(store: Store, bodies: (string | Uint8Array)[], 
   await store.routing.commit(routed({ quarantined }));
 }
 
-/** Forgets all that was seen before a time and is done with. */
-export async function forgetAll({ retention }: Store, before: number): Promise<void> {
-  let at = await retention.forget(before, null);
-  while (at) at = await retention.forget(before, at);
+/** Deletes everything that was seen before a time and is done with. */
+export async function pruneAll({ retention }: Store, before: number): Promise<void> {
+  let at = await retention.prune(before, null);
+  while (at) at = await retention.prune(before, at);
 }

@@ -40,11 +40,11 @@ export function guildsContract(open: OpenEmpty): void {
     it('prefers the chosen language to the guild’s own at Discord', async () => {
       const { guilds } = await open();
       expect(await guilds.language(GUILD)).toBeNull();
-      await guilds.noteLocale(GUILD, 'fr');
-      await guilds.noteLocale(GUILD, null);
+      await guilds.recordLocale(GUILD, 'fr');
+      await guilds.recordLocale(GUILD, null);
       expect(await guilds.language(GUILD)).toBe('fr');
       await guilds.changeSettings(GUILD, { language: 'ja' });
-      await guilds.noteLocale(GUILD, 'de');
+      await guilds.recordLocale(GUILD, 'de');
       expect(await guilds.language(GUILD)).toBe('ja');
       await guilds.changeSettings(GUILD, { language: null });
       expect(await guilds.language(GUILD)).toBe('de');

@@ -61,7 +61,7 @@ export function knowledgeContract(open: OpenEmpty): void {
       expect(await passed(store, 100, 6)).toEqual([3, 5]);
     });
 
-    it('forgets samples after three days, at the next sample of the same scope', async () => {
+    it('deletes samples after three days, at the next sample of the same scope', async () => {
       const store = await openWatched();
       const own = await ownScope(store);
       const days = 3 * 24 * 60;

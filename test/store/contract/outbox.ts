@@ -106,7 +106,7 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'nothing', until: null, change: false });
     });
 
-    it('returns alerts in the order of the requested ids, without forgotten ones', async () => {
+    it('returns alerts in the order of the requested ids, without deleted ones', async () => {
       const store = await open();
       await post(store, [1, 2]);
       const found = await next(store);
@@ -124,7 +124,7 @@ export function outboxContract(open: OpenEmpty): void {
         return found.status === 'alerts' ? found.alerts[0]!.language : undefined;
       };
       expect(await language()).toBeNull();
-      await store.guilds.noteLocale(GUILD, 'fr');
+      await store.guilds.recordLocale(GUILD, 'fr');
       expect(await language()).toBe('fr');
       await store.guilds.changeSettings(GUILD, { language: 'ja' });
       expect(await language()).toBe('ja');

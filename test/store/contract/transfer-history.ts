@@ -6,13 +6,13 @@ import {
   CHANNEL,
   decision,
   delivery,
-  forgetAll,
   GUILD,
   keyOf,
   NOW,
   newAlert,
   OTHER_GUILD,
   post,
+  pruneAll,
   routed,
   send,
   storedTransfer,
@@ -122,12 +122,12 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(first.map(({ alerts }) => alerts[0]!.message)).toMatchObject([shown, shown]);
     });
 
-    it('counts the alerts that a digest was posted with, even those that are forgotten', async () => {
+    it('counts the alerts that a digest was posted with, even those that are deleted', async () => {
       const store = await open();
       await post(store, [1, 2], { now: NOW - 2 * DAY });
       await post(store, [3]);
       await send(store, { kind: 'digest' });
-      await forgetAll(store, NOW - DAY);
+      await pruneAll(store, NOW - DAY);
       expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toMatchObject({ total: 0 });
       const { first } = await store.history.transfers(GUILD, txHash(3), null, NOW, 5);
       expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);

@@ -37,9 +37,9 @@ async function open() {
   return { store, query };
 }
 
-async function forget(store: Store, before: number): Promise<void> {
+async function prune(store: Store, before: number): Promise<void> {
   let at: RetentionCursor | null = null;
-  do at = await store.retention.forget(before, at);
+  do at = await store.retention.prune(before, at);
   while (at);
 }
 
@@ -80,7 +80,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     expect(await query(KEYS)).toEqual([keyOf(1)]);
   });
 
-  it('forgets a day that is over by dropping its tables, and nothing of a day that is not', async () => {
+  it('deletes a day that is over by dropping its tables, and nothing of a day that is not', async () => {
     const { store, query } = await open();
     const old = NOW - 40 * DAY;
     await post(store, [1, 2], { now: old });
@@ -88,9 +88,9 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     await post(store, [3], { now: NOW - DAY });
     await send(store, {}, NOW - DAY);
     expect(await query(DAYS)).toEqual([6]);
-    await forget(store, old + 1);
+    await prune(store, old + 1);
     expect(await known(store, [1, 2, 3])).toEqual([keyOf(1), keyOf(2), keyOf(3)]);
-    await forget(store, NOW - 30 * DAY);
+    await prune(store, NOW - 30 * DAY);
     expect([await query(DAYS), await query(KEYS), await known(store, [1, 2, 3])]).toEqual([
       [3],
       [keyOf(3)],
@@ -102,7 +102,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     expect(await known(store, [1])).toEqual([keyOf(1)]);
   });
 
-  it('keeps of a forgotten day what waits or is a dead letter, with its keys and decisions', async () => {
+  it('keeps of a deleted day what waits or is a dead letter, with its keys and decisions', async () => {
     const { store, query } = await open();
     const old = NOW - 40 * DAY;
     await post(store, [1], { now: old });
@@ -111,7 +111,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     await store.outbox.deadLetter(await freeze(store, { reference: 'second' }, old), 'Too old.', old);
     await post(store, [3], { now: old, channelId: OTHER_CHANNEL });
     for (let hour = 0; hour < 2; hour++) {
-      await forget(store, NOW);
+      await prune(store, NOW);
       expect([await query(DAYS), await query(KEYS)]).toEqual([[3], [keyOf(2), keyOf(3)]]);
     }
     const histories = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
@@ -131,10 +131,10 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     await store.routing.commit(routed({ transfers: [storedTransfer(1, { seenAt: NOW - 40 * DAY })] }));
     await query('BEGIN');
     await query('SELECT FROM transfers');
-    await forget(store, NOW - 30 * DAY);
+    await prune(store, NOW - 30 * DAY);
     await query('COMMIT');
     expect(await query(DAYS)).toEqual([3]);
-    await forget(store, NOW - 30 * DAY);
+    await prune(store, NOW - 30 * DAY);
     expect(await query(DAYS)).toEqual([0]);
   });
 

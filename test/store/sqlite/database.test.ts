@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import { forgetting, openBeside, openDatabase, openReader, unsynced } from '../../../src/store/sqlite/database.ts';
+import { openBeside, openDatabase, openReader, runDeletionStep, unsynced } from '../../../src/store/sqlite/database.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
@@ -105,7 +105,7 @@ describe('the database file', () => {
       for (let n = 0; n < mebibytes; n++) inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.alloc(2 ** 20) }]);
     };
     append(12);
-    forgetting(db, () => append(2));
+    runDeletionStep(db, () => append(2));
     expect(sizes()).toEqual([0, 14]);
     db.pragma('wal_checkpoint(PASSIVE)');
     append(1);

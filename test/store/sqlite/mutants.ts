@@ -21,7 +21,7 @@ function withoutSync<T>(db: Database.Database, commit: () => T): T {
   }
 }
 
-/** Lost ledgers, forgotten messages: whatever in the engine would lose an event or post it twice. */
+/** Lost transfers, forgotten messages: whatever in the engine would lose an event or post it twice. */
 export const SQLITE_MUTANTS: Mutant[] = [
   database(
     'commits with synchronous=NORMAL',
@@ -171,13 +171,13 @@ export const SQLITE_MUTANTS: Mutant[] = [
     ['test/delivery/joining.test.ts'],
   ),
   retention(
-    'forgets transfers after a day',
+    'deletes transfers after a day',
     'retentionTable',
     (retentionTable) =>
       (...args) => {
         const real = retentionTable(...args);
-        const { forget } = real;
-        return change(real, { forget: (before, from) => forget(before + 29 * DAY, from) });
+        const { prune } = real;
+        return change(real, { prune: (before, from) => prune(before + 29 * DAY, from) });
       },
     ['test/store/sqlite/contract.test.ts'],
   ),

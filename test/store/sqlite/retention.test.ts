@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
-import { forgetAll, NOW, OTHER_CHANNEL, post, send } from '../contract/given.ts';
+import { NOW, OTHER_CHANNEL, post, pruneAll, send } from '../contract/given.ts';
 import { readRows } from './beside.ts';
 import { takeStore } from './reused.ts';
 
-it('deletes the rows of old messages whose alerts are forgotten, and of no others', async () => {
+it('deletes the rows of old messages whose alerts are deleted, and of no others', async () => {
   const { file, open, giveBack } = await takeStore();
   onTestFinished(giveBack);
   const { store, close } = await open();
@@ -16,7 +16,7 @@ it('deletes the rows of old messages whose alerts are forgotten, and of no other
   await post(store, [3]);
   await send(store, { reference: 'of an old and a young alert' }, old);
   await post(store, [4], { now: old, channelId: OTHER_CHANNEL });
-  await forgetAll(store, NOW - DAY);
+  await pruneAll(store, NOW - DAY);
   const messages = readRows<{ reference: string }>(file, 'SELECT reference FROM batches');
   expect(messages).toEqual([{ reference: 'of an old and a young alert' }]);
 });
