@@ -13,7 +13,7 @@ import { MIGRATIONS } from '../store/sqlite/migrations.ts';
 import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
 import { logMigration } from './migration-progress.ts';
-import { NOTICES } from './sharing.ts';
+import { NOTIFICATIONS } from './notifications.ts';
 
 /** What the app remembers. */
 export interface Data {
@@ -82,7 +82,7 @@ async function openShared({ config, log, clock, now, elapsed, stack }: AppContex
     makeFolder(dirname(keyFile));
     log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
   }
-  const onChanged = () => leadership.notify(NOTICES.settings);
+  const onChanged = () => leadership.notify(NOTIFICATIONS.settings);
   return {
     name: shared.name,
     file: null,

@@ -19,7 +19,7 @@ import { startReceiver } from '../receiver/start.ts';
 import type { Projects } from '../upstream/projects.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
-import { NOTICES } from './sharing.ts';
+import { NOTIFICATIONS } from './notifications.ts';
 
 /** The parts that take deliveries. */
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
@@ -40,7 +40,7 @@ export async function startReceiving(
           async record(responses) {
             await store.inbox.answered(responses);
             // Before, the router could not have decided about these deliveries.
-            shared.leadership.notify(NOTICES.stored);
+            shared.leadership.notify(NOTIFICATIONS.stored);
           },
         }
       : undefined,

@@ -3,17 +3,10 @@ import type { SharedStore } from '../store/postgres/client.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
+import { NOTIFICATIONS } from './notifications.ts';
 import type { Receiving } from './receiving.ts';
 import type { Work } from './work.ts';
 import type { Working } from './working.ts';
-
-/** What the processes of a database notify each other of. */
-export const NOTICES = {
-  /** Deliveries wait for the router. */
-  stored: 'stored',
-  /** Path tokens or signing secrets changed. */
-  settings: 'settings',
-} as const;
 
 /** How often the inbox is read although no process notified of anything. */
 const POLL_MS = SECOND;
@@ -43,9 +36,9 @@ export async function shareWork(
   await shared.leadership.begin({
     onElected: (term) => work.begin((context) => begin(context, shared.during(term))),
     onEnded: work.end,
-    onNotice(notice) {
-      if (notice === NOTICES.stored) work.wake();
-      if (notice === NOTICES.settings) void reread();
+    onNotification(notification) {
+      if (notification === NOTIFICATIONS.stored) work.wake();
+      if (notification === NOTIFICATIONS.settings) void reread();
     },
   });
 }

@@ -151,7 +151,7 @@ function gatewayOptions(
     onAccessChange: deliverer.guildChanged,
     onChannelRemoved: deliverer.channelRemoved,
     onGuildRemoved: deliverer.guildRemoved,
-    onGuilds: (guildIds, share) => void deliverer.guildsSynced(guildIds, share),
+    onGuilds: (guildIds, shard) => void deliverer.guildsSynced(guildIds, shard),
     onGuildUsed: deliverer.guildUsed,
     onToken: deliverer.tokenChecked,
   };

@@ -1,4 +1,4 @@
-import { GONE, type GuildShare } from '../domain/channel.ts';
+import { GONE, type Shard } from '../domain/channel.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 import { type Block, FIRST_RETRY_MS } from './decide.ts';
@@ -61,9 +61,9 @@ export function createChannelStates({ store: { channels, guilds }, clock, render
     },
     /** The bot is in a guild. */
     guildReturned: (guildId: string): Promise<void> => channels.guildReturned(guildId),
-    /** The bot is in exactly these guilds of a share; returns the known ones it is not in, and those it is in again. */
-    guildsSynced: (guildIds: readonly string[], share: GuildShare): Promise<{ gone: string[]; back: string[] }> =>
-      channels.syncGuilds(new Set(guildIds), share, clock.now()),
+    /** The bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in again. */
+    guildsSynced: (guildIds: readonly string[], shard: Shard): Promise<{ gone: string[]; back: string[] }> =>
+      channels.syncGuilds(new Set(guildIds), shard, clock.now()),
     /** Somebody in a guild without the bot uses its commands: its erasure is postponed. */
     guildUsed: (guildId: string): Promise<void> => channels.postponeErasure(guildId, clock.now()),
   };

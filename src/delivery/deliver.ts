@@ -1,5 +1,5 @@
 import type { AlertTarget } from '../domain/alert.ts';
-import type { GuildShare } from '../domain/channel.ts';
+import type { Shard } from '../domain/channel.ts';
 import type { SendingPause } from '../domain/sending-pause.ts';
 import { createOutcomes } from './apply-outcome.ts';
 import { type ChannelStatesOptions, createChannelStates } from './channel-states.ts';
@@ -46,9 +46,9 @@ export function startDeliverer(options: DelivererOptions) {
     wake();
   }
 
-  /** The bot is in exactly these guilds of a share. */
-  async function guildsSynced(guildIds: readonly string[], share: GuildShare): Promise<void> {
-    for (const guildId of await membership.synced(guildIds, share)) scheduler.guildChanged(guildId, clock.now());
+  /** The bot is in exactly these guilds of a shard. */
+  async function guildsSynced(guildIds: readonly string[], shard: Shard): Promise<void> {
+    for (const guildId of await membership.synced(guildIds, shard)) scheduler.guildChanged(guildId, clock.now());
     wake();
   }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { GuildShare } from '../domain/channel.ts';
+import type { Shard } from '../domain/channel.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { ChannelStates } from './channel-states.ts';
 
@@ -69,10 +69,10 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
         record(states.guildReturned(guildId), guildId);
       }
     },
-    /** The bot is in exactly these guilds of a share; returns those that it was removed from before. */
-    async synced(guildIds: readonly string[], share: GuildShare): Promise<string[]> {
+    /** The bot is in exactly these guilds of a shard; returns those that it was removed from before. */
+    async synced(guildIds: readonly string[], shard: Shard): Promise<string[]> {
       try {
-        const { gone, back } = await states.guildsSynced(guildIds, share);
+        const { gone, back } = await states.guildsSynced(guildIds, shard);
         // A 403 there means the removal, not a missing permission.
         for (const guildId of gone) setRemoved(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);

@@ -8,7 +8,7 @@ import {
   Options,
 } from 'discord.js';
 import type { Logger } from 'pino';
-import type { GuildShare } from '../domain/channel.ts';
+import type { Shard } from '../domain/channel.ts';
 import { reasonOf } from '../errors.ts';
 import type { createIdentifyQueue } from './identify.ts';
 import { addMissingFields, handleEarly, type RawInteraction } from './raw-interaction.ts';
@@ -25,8 +25,8 @@ export interface ConnectionOptions {
   onChannelRemoved(channelId: string): void;
   /** The bot was removed from the guild; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
-  /** A new session began. These are all guilds of its share that the bot is in. */
-  onGuilds(guildIds: string[], share: GuildShare): void;
+  /** A new session began. These are all guilds of its shard that the bot is in. */
+  onGuilds(guildIds: string[], shard: Shard): void;
 }
 
 /** How long the client waits for the guilds of the first READY before it is ready. */

@@ -37,11 +37,11 @@ export function channelForNotices(
   return (chosen ?? open.find(({ state }) => state !== null) ?? open[0])?.channelId ?? null;
 }
 
-/** The guilds of one of the bot's connections: shard `index` of `of` shards. */
-export type GuildShare = readonly [index: number, of: number];
+/** One of the bot's connections to Discord, which gets a part of the guilds: shard `index` of `of`. */
+export type Shard = readonly [index: number, of: number];
 
-/** Whether a guild is in a share, by Discord's formula for shards. */
-export const isInShare = ([index, of]: GuildShare, guildId: string): boolean =>
+/** Whether a guild is in a shard, by Discord's formula. */
+export const isInShard = ([index, of]: Shard, guildId: string): boolean =>
   of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
 
 /** A guild about which something is stored; `removed`: it has removed the bot. */
@@ -50,13 +50,13 @@ export interface KnownGuild {
   removed: boolean | 0 | 1;
 }
 
-/** Of a share's known guilds: those that the bot is not in, and those that it is in again although they removed it. */
+/** Of a shard's known guilds: those that the bot is not in, and those that it is in again although they removed it. */
 export function compareGuilds(
   known: readonly KnownGuild[],
   present: ReadonlySet<string>,
-  share: GuildShare,
+  shard: Shard,
 ): { gone: string[]; back: string[] } {
-  const here = known.filter(({ guildId }) => isInShare(share, guildId));
+  const here = known.filter(({ guildId }) => isInShard(shard, guildId));
   const idsOf = (guilds: readonly KnownGuild[]) => guilds.map(({ guildId }) => guildId);
   return {
     gone: idsOf(here.filter(({ guildId }) => !present.has(guildId))),

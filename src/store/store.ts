@@ -1,7 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
-import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
+import type { ChannelHead, ChannelState, Shard } from '../domain/channel.ts';
 import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
 import type { AuditEntry, GuildSettings, Label, LabelAuthor, LabelRefusal } from '../domain/guild.ts';
@@ -174,8 +174,8 @@ export interface Channels {
   guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
   /** The bot is in a guild, also if it was removed before: channels that the removal closed are ready again. */
   guildReturned(guildId: string): Promise<void>;
-  /** The bot is in exactly these guilds of a share; returns the known ones it is not in, and those it is in again. */
-  syncGuilds(present: ReadonlySet<string>, share: GuildShare, now: number): Promise<{ gone: string[]; back: string[] }>;
+  /** The bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in again. */
+  syncGuilds(present: ReadonlySet<string>, shard: Shard, now: number): Promise<{ gone: string[]; back: string[] }>;
   /** A guild that removed the bot still uses its commands: its erasure counts from now. */
   postponeErasure(guildId: string, now: number): Promise<void>;
 }

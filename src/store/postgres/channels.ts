@@ -4,8 +4,8 @@ import {
   type ChannelState,
   compareGuilds,
   GONE,
-  type GuildShare,
   type KnownGuild,
+  type Shard,
 } from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
@@ -47,14 +47,14 @@ export function channelStates(db: Connection) {
 
     guildReturned: (guildId: string) => db.write((sql) => guildsReturned(sql, [guildId])),
 
-    syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
+    syncGuilds: (present: ReadonlySet<string>, shard: Shard, now: number) =>
       db.write(async (sql) => {
         const known = await sql.all<KnownGuild>(
           `SELECT guild_id AS "guildId",
              EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
            FROM (${TRACES.map((table) => `SELECT guild_id FROM ${table}`).join(' UNION ')}) traces ORDER BY guild_id`,
         );
-        const { gone, back } = compareGuilds(known, present, share);
+        const { gone, back } = compareGuilds(known, present, shard);
         // Discord's responses will show the state of their channels.
         await recordRemovals(sql, gone, now);
         await guildsReturned(sql, back);

@@ -18,7 +18,7 @@ const SOON_MS = SECOND / 4;
 const LEASE_MS = SILENT_MS - SECOND;
 /** How long an elected process waits for the last transaction of the one before it. */
 const HANDOVER_MS = 10 * SECOND;
-/** The notice that the lock is free. */
+/** The notification that the lock is free. */
 const FREE = 'free';
 
 /** The session of the process that works, in a row; no row: none works. */
@@ -63,7 +63,7 @@ export interface ElectionListener {
   /** This process is no longer elected; resolves when its work has ended. */
   onEnded(): Promise<void>;
   /** A process has notified all. */
-  onNotice(notice: string): void;
+  onNotification(notification: string): void;
 }
 
 /** A process among those that share a database. */
@@ -74,8 +74,8 @@ export interface Leadership {
   isElected(): boolean;
   /** How often this process was elected. */
   elections(): number;
-  /** Notifies all processes; a notice may get lost. */
-  notify(notice: string): void;
+  /** Notifies all processes; a notification may get lost. */
+  notify(notification: string): void;
   /** From now on this process is not elected again. */
   standDown(): void;
   /** Frees the lock, so that another process is elected at once; to be called when the work has ended. */
@@ -88,8 +88,9 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   const holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   const lease = createLease(options, LEASE_MS, () => end('the election was not proved in time'));
   const looks = repeat(clock, look, () => (term && !link.isOpen() ? SOON_MS : LOOK_MS));
-  const onNotice = (notice: string) => (notice === FREE ? looks.now() : listener?.onNotice(notice));
-  const link = createLink({ config, clock, log, holder, onNotice, onEnd: looks.now, onAway, onBack });
+  const onNotification = (notification: string) =>
+    notification === FREE ? looks.now() : listener?.onNotification(notification);
+  const link = createLink({ config, clock, log, holder, onNotification, onEnd: looks.now, onAway, onBack });
   const work = createElectedWork({ clock, log, holder, onFailed: () => end('its work could not begin') });
   let listener: ElectionListener | null = null;
   let term: Term | null = null;
@@ -102,7 +103,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       if (term) await prove(session, term);
       else if (mayStand && work.isReady()) await stand(session);
       else await session.query('SELECT 1');
-      await link.sendNotices();
+      await link.sendNotifications();
       link.worked();
     } catch (error) {
       const { message } = error as Error;

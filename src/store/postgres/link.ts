@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '../../domain/clock.ts';
-import { notifying, openSession, type Session } from './session.ts';
+import { notifyStatement, openSession, type Session } from './session.ts';
 
 /** Where elections are logged. */
 export type ElectionLog = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
@@ -12,7 +12,7 @@ export interface LinkOptions {
   log: ElectionLog;
   /** The process, as the log names it. */
   holder: string;
-  onNotice(notice: string): void;
+  onNotification(notification: string): void;
   /** The session broke. */
   onEnd(): void;
   /** The database cannot be reached. */
@@ -21,20 +21,20 @@ export interface LinkOptions {
   onBack(): void;
 }
 
-/** Creates the link of one process to the others: a session, opened again after it broke, and the notices for it. */
-export function createLink({ config, clock, log, holder, onNotice, onEnd, onAway, onBack }: LinkOptions) {
+/** Creates the link of one process to the others: a session, opened again after it broke, and the notifications for it. */
+export function createLink({ config, clock, log, holder, onNotification, onEnd, onAway, onBack }: LinkOptions) {
   let session: Session | null = null;
   let isAway = false;
-  const notices = new Set<string>();
+  const notifications = new Set<string>();
   let isNotifying = false;
 
-  async function sendNotices(): Promise<void> {
+  async function sendNotifications(): Promise<void> {
     if (isNotifying) return;
     isNotifying = true;
     try {
-      while (notices.size > 0 && session) {
-        const all = [...notices].map(notifying);
-        notices.clear();
+      while (notifications.size > 0 && session) {
+        const all = [...notifications].map(notifyStatement);
+        notifications.clear();
         await session.query(all.join('; '));
       }
     } finally {
@@ -52,16 +52,16 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd, onAway
     isOpen: (): boolean => session !== null,
     /** The session, which is opened if there is none. */
     async open(): Promise<Session> {
-      session ??= await openSession(config, { clock, onNotice, onEnd });
+      session ??= await openSession(config, { clock, onNotification, onEnd });
       return session;
     },
     drop,
-    sendNotices,
+    sendNotifications,
     /** Notifies all processes, at once if there is a session. */
-    notify(notice: string): void {
-      notices.add(notice);
+    notify(notification: string): void {
+      notifications.add(notification);
       // What fails is noticed at the next use of the session.
-      sendNotices().catch(() => undefined);
+      sendNotifications().catch(() => undefined);
     },
     /** The session was used without a fault. */
     worked(): void {
@@ -78,9 +78,9 @@ export function createLink({ config, clock, log, holder, onNotice, onEnd, onAway
       log.warn({ election: { holder }, reason }, 'election: the database cannot be reached');
       onAway();
     },
-    /** Frees the session's locks, sends this notice, and ends the session. */
-    async close(notice: string): Promise<void> {
-      const freeing = session?.query(`SELECT pg_advisory_unlock_all(); ${notifying(notice)}`);
+    /** Frees the session's locks, sends this notification, and ends the session. */
+    async close(notification: string): Promise<void> {
+      const freeing = session?.query(`SELECT pg_advisory_unlock_all(); ${notifyStatement(notification)}`);
       // When it fails, the server frees the locks.
       await freeing?.catch(() => undefined);
       await session?.close();

@@ -20,11 +20,11 @@ export interface Session {
 /** Opens a session that gets everything that is notified; `onEnd`: it broke. */
 export async function openSession(
   config: pg.ClientConfig,
-  { clock, onNotice, onEnd }: { clock: Clock; onNotice(notice: string): void; onEnd(): void },
+  { clock, onNotification, onEnd }: { clock: Clock; onNotification(notification: string): void; onEnd(): void },
 ): Promise<Session> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: PATIENCE_MS });
   client.on('error', onEnd);
-  client.on('notification', ({ payload = '' }) => onNotice(payload));
+  client.on('notification', ({ payload = '' }) => onNotification(payload));
   await client.connect();
   let last: Promise<unknown> = Promise.resolve();
 
@@ -52,4 +52,4 @@ export async function openSession(
 }
 
 /** The statement that notifies every process of a database, this one included. */
-export const notifying = (notice: string): string => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(notice)}`;
+export const notifyStatement = (notification: string): string => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(notification)}`;

@@ -5,8 +5,8 @@ import {
   type ChannelState,
   compareGuilds,
   GONE,
-  type GuildShare,
   type KnownGuild,
+  type Shard,
 } from '../../domain/channel.ts';
 import { TRACES } from '../sql/rows.ts';
 import { noticeWriter } from './notices.ts';
@@ -67,8 +67,8 @@ export function channelStates(db: Database) {
     deleteRemoval.run(guildId);
     reopenGuild.run(guildId);
   });
-  const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
-    const { gone, back } = compareGuilds(known.all(), present, share);
+  const sync = db.transaction((present: ReadonlySet<string>, shard: Shard, now: number) => {
+    const { gone, back } = compareGuilds(known.all(), present, shard);
     // Discord's responses will show the state of their channels.
     for (const guildId of gone) recordRemoval.run(guildId, now);
     for (const guildId of back) returned(guildId);
@@ -81,8 +81,7 @@ export function channelStates(db: Database) {
       setState.immediate(head, notice),
     guildRemoved: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
     guildReturned: (guildId: string): void => returned.immediate(guildId),
-    syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
-      guildsAre.immediate(present, share, now),
+    syncGuilds: (present: ReadonlySet<string>, shard: Shard, now: number) => sync.immediate(present, shard, now),
     postponeErasure: (guildId: string, now: number): void => void postpone.run(now, guildId),
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
     postNotice: (given: Notice): void => notice.immediate(given),

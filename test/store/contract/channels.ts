@@ -132,13 +132,13 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.erasure.removed(NOW + 9)).toEqual([]);
     });
 
-    it('compares a session’s guilds with the known ones of its own share of the shards', async () => {
+    it('compares a session’s guilds with the known ones of its own shard', async () => {
       const store = await open();
       // The guilds that Discord reports to the first and to the second of two shards.
       const [even, odd, present] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
       for (const guildId of [even, odd, present]) await store.guilds.changeSettings(guildId, { language: 'de' });
-      const sync = (guilds: string[], share: [number, number]) =>
-        store.channels.syncGuilds(new Set(guilds), share, NOW);
+      const sync = (guilds: string[], shard: [number, number]) =>
+        store.channels.syncGuilds(new Set(guilds), shard, NOW);
       expect(await sync([present], [0, 2])).toEqual({ gone: [even], back: [] });
       expect(await sync([], [1, 2])).toEqual({ gone: [odd], back: [] });
       expect(await sync([odd, present], [0, 1])).toEqual({ gone: [even], back: [odd] });

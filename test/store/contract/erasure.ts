@@ -97,8 +97,8 @@ export function erasureContract(open: OpenEmpty): void {
       );
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: seenAt });
       await store.erasure.begin(GUILD);
-      await forgetAll(store, NOW);
-      expect(await store.audit.forget(NOW)).toBe(1);
+      await pruneAll(store, NOW);
+      expect(await store.audit.prune(NOW)).toBe(1);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 0, audit: 0 });
       await store.routing.commit(routed({ transfers: [storedTransfer(2)], decisions: [decision(2)] }));
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });

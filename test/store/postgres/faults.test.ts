@@ -72,7 +72,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     onTestFinished(shared.close);
     const { store, leadership } = shared;
     const nothing = async () => undefined;
-    await leadership.begin({ onElected: nothing, onEnded: nothing, onNotice: () => undefined });
+    await leadership.begin({ onElected: nothing, onEnded: nothing, onNotification: () => undefined });
     await Promise.all([store.quarantine.sizes(), store.quarantine.sizes(), deliver(store)]);
 
     cable.forget();

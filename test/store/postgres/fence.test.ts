@@ -18,7 +18,7 @@ async function elected(url: string) {
   onTestFinished(shared.close);
   const terms: Term[] = [];
   const onElected = async (term: Term) => void terms.push(term);
-  await shared.leadership.begin({ onElected, onEnded: async () => undefined, onNotice: quiet });
+  await shared.leadership.begin({ onElected, onEnded: async () => undefined, onNotification: quiet });
   return { shared, work: shared.during(terms[0]!) };
 }
 

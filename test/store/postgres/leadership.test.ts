@@ -25,7 +25,7 @@ async function processes() {
   /** A process that takes part; `via`: the port of a cable. */
   async function join(name: string, { isCandidate = true, via = server.port, fails = false } = {}) {
     const terms: Term[] = [];
-    const notices: string[] = [];
+    const notifications: string[] = [];
     const leadership = createLeadership({
       config: { connectionString: url.replace(String(server.port), String(via)) },
       takingWrites: `SELECT pg_advisory_xact_lock(${WRITES})`,
@@ -50,9 +50,9 @@ async function processes() {
         if (fails) throw new Error('no work');
       },
       onEnded: async () => void events.push(`${name} ends`),
-      onNotice: (notice) => notices.push(notice),
+      onNotification: (notification) => notifications.push(notification),
     });
-    return { leadership, terms, notices, close };
+    return { leadership, terms, notifications, close };
   }
 
   return { connect, query, join, events };
@@ -152,7 +152,7 @@ describe.skipIf(isPostgresMissing())('leadership', () => {
     const receiver = await join('receiver', { isCandidate: false });
     receiver.leadership.notify('stored');
     await until('every process is notified', () =>
-      [first, second, receiver].every(({ notices }) => notices.includes('stored')),
+      [first, second, receiver].every(({ notifications }) => notifications.includes('stored')),
     );
   });
 });

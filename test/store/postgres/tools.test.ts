@@ -69,7 +69,7 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
     const log = { info: nothing, warn: nothing, error: nothing };
     const options = { isCandidate: true, clock: systemClock, elapsed: () => performance.now(), log };
     const process = await openSharedStore(url, options);
-    await process.leadership.begin({ onElected: async () => {}, onEnded: async () => {}, onNotice: nothing });
+    await process.leadership.begin({ onElected: async () => {}, onEnded: async () => {}, onNotification: nothing });
     expect((await ledgerbell(url, 'check')).stdout).toContain(', a process works on it, ');
     await process.close();
   });
