@@ -33,6 +33,7 @@ import { addRest } from './rest.ts';
 import { seed, seedWorld } from './seed.ts';
 import { createSessionStarts, type SessionStarts } from './session-starts.ts';
 import { wholeState } from './state.ts';
+import { awaitEvent } from './waiting.ts';
 import { createWorld } from './world.ts';
 
 export type { Clock } from '../../src/domain/clock.ts';
@@ -42,8 +43,6 @@ export { NotPossible } from './errors.ts';
 export { seed };
 
 const MAX_BODY = 26 * 1024 * 1024;
-/** How long `until` waits: longer than any machine needs. In real time, because a manual clock may stand still. */
-const UNTIL_MS = 120_000;
 
 /** How to start a stand-in. Everything has a default. */
 export interface DiscordOptions {
@@ -84,7 +83,10 @@ export interface Discord {
   requests(after?: number): RequestRecord[];
   /** Calls the listener with every event. Returns a function that stops that. */
   on(listener: (event: ControlEvent) => void): () => void;
-  /** Resolves with the next event that satisfies the condition. */
+  /**
+   * Resolves with the next event that satisfies the condition.
+   * @throws an error that shows the condition, after two minutes of real time, whatever the clock shows.
+   */
   next<E extends ControlEvent>(condition: (event: ControlEvent) => event is E): Promise<E>;
   next(condition: (event: ControlEvent) => boolean): Promise<ControlEvent>;
   /**
@@ -109,7 +111,7 @@ function standInToken(botId: string): string {
   return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
 }
 
-function build(options: DiscordOptions, clock: Clock): Core {
+function build(options: DiscordOptions, clock: Clock, real: Clock): Core {
   const events = createEvents(clock);
   const nextId = snowflakes(clock);
   const world = createWorld({ id: seed.bot, username: 'Ledgerbell' });
@@ -137,7 +139,7 @@ function build(options: DiscordOptions, clock: Clock): Core {
   };
   const files = createFiles(nextId, () => core.url);
   const messages = createMessages({ world, clock, events, files, nextId, dispatch });
-  const interactions = createInteractions({ world, clock, events, gateway, nextId });
+  const interactions = createInteractions({ world, clock, real, events, gateway, nextId });
   const core: Core = {
     url: '',
     token,
@@ -164,7 +166,8 @@ function build(options: DiscordOptions, clock: Clock): Core {
 /** Starts a stand-in and resolves once it is listening. @throws `EADDRINUSE` when the port is in use. */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const clock = stoppable(options.clock ?? systemClock);
-  const core = build(options, clock);
+  const real = stoppable(systemClock);
+  const core = build(options, clock, real);
   const app = Fastify({ bodyLimit: MAX_BODY, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
   const abortRequests = addRest(app, core);
   addControl(app, core);
@@ -172,7 +175,6 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
   const { address, family, port } = app.server.address() as AddressInfo;
   core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  const real = stoppable(systemClock);
   return handle(core, real, async () => {
     clock.stop();
     real.stop();
@@ -198,28 +200,21 @@ function handle(core: Core, real: Clock, close: () => Promise<void>): Discord {
       core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId),
     requests: (after) => core.log.list(after),
     on: (listener) => core.events.on(listener),
-    next: (condition: (event: ControlEvent) => boolean) =>
-      new Promise<never>((resolve) => {
-        const stop = core.events.on((event) => {
-          if (!condition(event)) return;
-          stop();
-          resolve(event as never);
-        });
-      }),
-    until: (what, condition) =>
-      new Promise((resolve, reject) => {
-        if (condition(discord)) return resolve();
-        const giveUp = real.after(UNTIL_MS, () => {
-          stop();
-          reject(new Error(`This was expected and never happened: ${what}. The condition: ${condition.toString()}`));
-        });
-        const stop = core.events.on(() => {
-          if (!condition(discord)) return;
-          giveUp();
-          stop();
-          resolve();
-        });
-      }),
+    async next(condition: (event: ControlEvent) => boolean) {
+      const { promise, resolve } = Promise.withResolvers<never>();
+      const stop = core.events.on((event) => {
+        if (condition(event)) resolve(event as never);
+      });
+      return awaitEvent(real, promise, () => `an event. The condition: ${condition.toString()}`).finally(stop);
+    },
+    async until(what, condition) {
+      if (condition(discord)) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const stop = core.events.on(() => {
+        if (condition(discord)) resolve();
+      });
+      await awaitEvent(real, promise, () => `${what}. The condition: ${condition.toString()}`).finally(stop);
+    },
     use: async (request) => {
       const interaction = begin(request);
       await interaction.acknowledged();

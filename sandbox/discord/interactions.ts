@@ -16,9 +16,10 @@ import {
 import type { Events } from './events.ts';
 import type { Gateway } from './gateway.ts';
 import type { Prepared } from './response-rules.ts';
+import { awaitEvent } from './waiting.ts';
 import type { World } from './world.ts';
 
-/** A pending interaction. */
+/** A pending interaction. Its promises reject with its state after two minutes of real time. */
 export interface Interaction {
   readonly id: string;
   /** Its current state. */
@@ -37,15 +38,17 @@ export type Interactions = ReturnType<typeof createInteractions>;
 interface InteractionsOptions {
   world: World;
   clock: Clock;
+  /** A clock that runs, which limits the waits. */
+  real: Clock;
   events: Events;
   gateway: Gateway;
   nextId: () => string;
 }
 
 /** Creates the store of interactions. */
-export function createInteractions({ world, clock, events, gateway, nextId }: InteractionsOptions) {
+export function createInteractions({ world, clock, real, events, gateway, nextId }: InteractionsOptions) {
   const entries = createEntries();
-  const views = createViews(entries);
+  const views = createViews(entries, real);
   events.on((event) => {
     const owner = event.type === 'message' ? entries.ofMessage(event.message.id) : undefined;
     if (owner) changed(owner);
@@ -102,7 +105,7 @@ export function createInteractions({ world, clock, events, gateway, nextId }: In
 }
 
 /** Creates what people and control clients see of interactions. */
-function createViews(entries: Entries) {
+function createViews(entries: Entries, real: Clock) {
   function known(id: string): Entry {
     const entry = entries.get(id);
     if (!entry) throw new Error(`There is no interaction ${id}.`);
@@ -118,16 +121,27 @@ function createViews(entries: Entries) {
     /** Returns the message of the component that opened a form. */
     sourceOf: (id: string): MessageState | null => entries.get(id)?.prepared.source ?? null,
     handle(id: string): Interaction {
-      const until: Interaction['until'] = async (condition) => untilState(known(id), condition);
+      async function until(what: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
+        const entry = known(id);
+        return awaitEvent(real, untilState(entry, condition), () => `${what} ${described(entry, condition)}`);
+      }
       return {
         id,
         get state() {
           return state(id);
         },
-        until,
-        acknowledged: () => until(({ status }) => status !== 'waiting'),
-        final: () => until(({ status, loading }) => status !== 'waiting' && !loading),
+        until: (condition) => until('an update of', condition),
+        acknowledged: () => until('an acknowledgement of', ({ status }) => status !== 'waiting'),
+        final: () => until('a final reply to', ({ status, loading }) => status !== 'waiting' && !loading),
       };
     },
   };
+}
+
+/** Names an interaction, what was waited for, and its state, without the history of its messages. */
+function described(entry: Entry, condition: (state: InteractionState) => boolean): string {
+  const { kind, name, reply, followups, ...state } = stateOf(entry);
+  const shown = { ...state, reply: reply?.message, followups: followups.map(({ message }) => message) };
+  const title = kind === 'command' || kind === 'autocomplete' ? `/${name}` : name;
+  return `the ${kind} ${title}. The condition: ${condition.toString()}. Its state: ${JSON.stringify(shown)}`;
 }
