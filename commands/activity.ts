@@ -30,7 +30,7 @@ type Needs = ContextWith<
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
-/** Most transfers that are read, latest first: somebody waits for the reply. */
+/** Maximum number of transfers read, latest first: somebody waits for the reply. */
 const MAX_TRANSFERS = 100_000;
 
 /** `activity:show:<period>:<address>` */
@@ -140,7 +140,7 @@ async function queryFor(
       since,
       until: at,
       timezone,
-      most: MAX_TRANSFERS,
+      max: MAX_TRANSFERS,
     },
   };
 }

@@ -116,7 +116,7 @@ async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
 /** A line about the sent messages that change; null: none. */
 function changingLine({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
   if (messages === 0) return null;
-  return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { most: messages });
+  return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { max: messages });
 }
 
 function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {

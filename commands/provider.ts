@@ -20,7 +20,7 @@ const PER_PAGE = 5;
 /** How long choices wait for the service. After that, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
-/** Most characters of a provider's name in a custom ID, which has at most 100. */
+/** Maximum characters of a provider's name in a custom ID, which has at most 100. */
 const MAX_NAME = 24;
 
 /** A category as the directory writes it. */

@@ -29,9 +29,9 @@ type Needs = ContextWith<
   | 'receiverQuota'
 >;
 
-/** Most characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
+/** Maximum characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
 const MAX_FIELD_TEXT = 950;
-/** Most silent addresses that are listed. */
+/** Maximum number of silent addresses in the list. */
 const MAX_SILENCES = 5;
 
 /** `/status`: whether the bot works for this guild, and what waits. */
@@ -103,7 +103,7 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   const paused = subscriptions.filter((one) => one.paused).length;
   const muted = subscriptions.filter((one) => isMuted(one, now())).length;
   return [
-    t('status.subscriptionsOf', { count: subscriptions.length, most: settings.maxSubscriptions }),
+    t('status.subscriptionsOf', { count: subscriptions.length, max: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
     ...(muted > 0 ? [t('status.muted', { count: muted })] : []),
   ];

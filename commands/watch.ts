@@ -118,7 +118,7 @@ async function watchChosen(interaction: MenuUse, values: string[], context: Need
   }
   const show = (address: AddressText) => fullAddress(address, settings);
   const tooMany = crowded.map((address) =>
-    t('subscription.channelsFull', { address: show(address), most: settings.maxChannelsPerAddress }),
+    t('subscription.channelsFull', { address: show(address), max: settings.maxChannelsPerAddress }),
   );
   if (added.length === 0 && tooMany.length > 0) throw new UserError(tooMany.join('\n'));
   const alike = await lookAlikes(added, interaction, context);
@@ -127,7 +127,7 @@ async function watchChosen(interaction: MenuUse, values: string[], context: Need
     ...lookAlikeLines(alike, context),
     ...tooMany,
     ...group(exists, t('watch.known', { count: exists.length }), show),
-    ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
+    ...group(full, t('watch.full', { count: full.length, max: settings.maxSubscriptions }), show),
     ...refusedLines(refused, t),
   ];
   if (added.length === 0) return embedReply('info', t('watch.nothingNew'), lines);

@@ -27,11 +27,11 @@ type Needs = ContextWith<
   | 'sendingPauses'
 >;
 
-/** Most transfers of one transaction that are shown in full. */
+/** Maximum number of a transaction's transfers that are shown in full. */
 const MAX_TRANSFERS = 5;
-/** Most characters of all embeds (Discord allows 6,000 in one message). */
+/** Maximum characters of all embeds (Discord allows 6,000 in one message). */
 const MAX_CHARACTERS = 5_400;
-/** Most subscriptions with buttons to mute them: a message has at most 5 rows, and one may be the menu. */
+/** Maximum number of subscriptions with mute buttons: a message has at most 5 rows, and one may be the menu. */
 const MAX_MUTES = 4;
 
 /** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
@@ -97,9 +97,9 @@ async function explain(
   const hold = context.sendingHold(guildId);
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
-  const most = Math.floor(MAX_CHARACTERS / shown.length);
+  const max = Math.floor(MAX_CHARACTERS / shown.length);
   const embeds = shown.map((history) =>
-    describeTransfer(history, { ...context, guildId, hold, pauses, labels, cataloged, url, most, reference }),
+    describeTransfer(history, { ...context, guildId, hold, pauses, labels, cataloged, url, max, reference }),
   );
   const left = reference === null || context.manages ? total - shown.length : 0;
   return {

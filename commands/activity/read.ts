@@ -4,10 +4,10 @@ import { type ActivityQuery, type PostedIn, readMovements } from '../../src/doma
 import type { Store } from '../../src/store/store.ts';
 import { namesByAddress } from '../shared/naming.ts';
 
-/** A request for an address's activity; beyond `most` transfers only the latest count. */
+/** A request for an address's activity; beyond `max` transfers only the latest count. */
 export interface ActivityRequest extends ActivityQuery {
   timezone: string;
-  most: number;
+  max: number;
 }
 
 /** An address's activity, with the messages that show its largest transfers. */
@@ -38,6 +38,6 @@ export async function readActivityFile(
   return { ...file, cut: cut() };
 }
 
-function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, most, ...query }: ActivityRequest) {
-  return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, most);
+function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, max, ...query }: ActivityRequest) {
+  return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, max);
 }

@@ -15,9 +15,9 @@ export interface Provider {
 const PLACED = new Set(
   'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
 );
-/** Most characters of a provider's section: about a fifth of what fits into an embed. */
+/** Maximum characters of a provider's section: about a fifth of what fits into an embed. */
 const MAX_SECTION = 740;
-/** Most links that are read, and most characters of each. */
+/** Maximum number of links that are read, and maximum characters of each. */
 const MAX_ACTIONS = 50;
 const MAX_ACTION = 2_000;
 /** `[label](target)` */
@@ -89,8 +89,8 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** At most `most` of the provider's links. Only https, and each label ends in the host. */
-export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
+/** At most `max` of the provider's links. Only https, and each label ends in the host. */
+export function linksOf(t: Translate, { rows }: Provider, number: number, max: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions).slice(0, MAX_ACTIONS)) {
     for (const [, label = '', inner = ''] of action.slice(0, MAX_ACTION).matchAll(LINK)) {
@@ -105,5 +105,5 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }
-  return [...found].slice(0, most).map(([url, label]) => linkButton(label, url));
+  return [...found].slice(0, max).map(([url, label]) => linkButton(label, url));
 }

@@ -9,8 +9,8 @@ import type { ContextWith } from '../shared/services.ts';
 type Needs = ContextWith<'audit'>;
 
 const PER_PAGE = 8;
-/** Most characters of an entry's detail. */
-const LONGEST_DETAIL = 220;
+/** Maximum characters of an entry's detail. */
+const MAX_DETAIL = 220;
 /** Actions whose details name watched addresses. */
 const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
 
@@ -42,7 +42,7 @@ function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, {
   const text = isShown ? textOf(detail) : '';
   return [
     `**${words}** · <@${userId}> · ${absoluteTime(at)}`,
-    ...(text === '' ? [] : [`-# ${inCode(text, '', LONGEST_DETAIL)}`]),
+    ...(text === '' ? [] : [`-# ${inCode(text, '', MAX_DETAIL)}`]),
   ];
 }
 

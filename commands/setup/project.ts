@@ -14,7 +14,7 @@ type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'r
 
 /** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
-/** Most characters of a field. */
+/** Maximum characters of a field. */
 const MAX_INPUT = 200;
 
 /** What the fields may contain: the ID becomes part of a path, the secret a header. */

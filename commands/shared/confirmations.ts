@@ -5,7 +5,7 @@ import type { ContextWith } from './services.ts';
 
 /** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
 export const OPEN_MS = 15 * MINUTE;
-/** Most open questions of one kind per guild: each may contain megabytes. */
+/** Maximum number of open questions of one kind per guild: each may contain megabytes. */
 const MAX_OPEN = 10;
 
 /** The text for a question that is too old or was already answered. */

@@ -7,10 +7,10 @@ import type { ContextWith } from './services.ts';
 /** What Discord's response shows about a channel; undefined: nothing. */
 export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 
-/** Most simultaneous requests about channels that the gateway did not report. */
+/** Maximum simultaneous requests about channels that the gateway did not report. */
 const MAX_REQUESTS = 10;
 
-/** Most requests of one guild's commands that Discord may refuse in a period: it bans bots for too many refusals. */
+/** Maximum refused requests of one guild's commands per period: Discord bans bots for too many. */
 const MAX_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 

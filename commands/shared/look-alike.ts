@@ -9,7 +9,7 @@ import type { Asker } from './visibility.ts';
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels'>;
 
-/** Most look-alikes that a reply warns of. */
+/** Maximum look-alikes that one reply warns about. */
 const MAX_WARNINGS = 3;
 
 /** An address that the guild labeled or watches. */

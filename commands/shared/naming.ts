@@ -32,7 +32,7 @@ export function readName(text: string, t: Translate): string {
   const name = plainText(text, MAX_NAME);
   if (name === null) throw new UserError(t('label.empty'));
   if (name.endsWith('…') && !text.trimEnd().endsWith('…')) {
-    throw new UserError(t('label.long', { most: MAX_NAME }));
+    throw new UserError(t('label.long', { max: MAX_NAME }));
   }
   return name;
 }

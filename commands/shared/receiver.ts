@@ -20,8 +20,8 @@ export function refusedFor(
 export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string | null {
   const { refused, limits } = receiverQuota(scope);
   if (!refused) return null;
-  const most = Math.round(limits.dayBytes / MIB);
-  const words = { refused: refused.count, ago: relativeTime(refused.at), rate: limits.rate, most };
+  const max = Math.round(limits.dayBytes / MIB);
+  const words = { refused: refused.count, ago: relativeTime(refused.at), rate: limits.rate, max };
   return t(`setup.check.quota-${refused.reason}`, words);
 }
 
@@ -29,5 +29,5 @@ export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'rece
 export function usageLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string {
   const { storedToday, waiting, limits } = receiverQuota(scope);
   const stored = Math.round((storedToday / MIB) * 10) / 10;
-  return t('setup.check.quotaUsage', { stored, waiting, most: Math.round(limits.dayBytes / MIB) });
+  return t('setup.check.quotaUsage', { stored, waiting, max: Math.round(limits.dayBytes / MIB) });
 }

@@ -25,7 +25,7 @@ import type { GuildQueue } from './guild-queue.ts';
 /** The configuration that commands need. */
 export interface CommandSettings extends ExplorerRoot {
   maxSubscriptions: number;
-  /** Most channels of one guild that may watch the same address. */
+  /** Maximum number of one guild's channels that may watch the same address. */
   maxChannelsPerAddress: number;
   discoveryUrl: string | undefined;
   publicUrl: string;

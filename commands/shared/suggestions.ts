@@ -7,8 +7,8 @@ import { listInCode, quoted, withInput } from './reply.ts';
 const MAX_ERRORS = 2;
 /** A typed text without errors may be shorter: the beginning of a word. */
 const MIN_BEGINNING = 3;
-/** Letters of each text that are compared, and how many known texts: the work is the product of both. */
-const COMPARED = 60;
+/** Maximum characters compared of each text, and maximum number of known texts: the work is their product. */
+const MAX_COMPARED = 60;
 const MAX_KNOWN = 2_000;
 
 /** An error that shows the typed text and suggests the closest known one. */
@@ -32,17 +32,17 @@ export function withSuggestion(reason: string, typed: string, known: Iterable<st
 export function closestMatch(typed: string, known: Iterable<string>): string | null {
   const wanted = folded(typed);
   if (wanted.length < MIN_BEGINNING) return null;
-  const most = Math.min(MAX_ERRORS, Math.floor(wanted.length / 3));
+  const max = Math.min(MAX_ERRORS, Math.floor(wanted.length / 3));
   let best: { text: string; errors: number } | null = null;
   let looked = 0;
   for (const text of known) {
     if (++looked > MAX_KNOWN) break;
     const other = folded(text);
     const errors = other.startsWith(wanted) ? 0.5 : editDistance(wanted, other, MAX_ERRORS);
-    if (errors <= most && (!best || errors < best.errors)) best = { text, errors };
+    if (errors <= max && (!best || errors < best.errors)) best = { text, errors };
   }
   return best?.text ?? null;
 }
 
 const folded = (text: string): string =>
-  text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, COMPARED);
+  text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, MAX_COMPARED);

@@ -9,7 +9,7 @@ import type { ContextWith } from './services.ts';
 
 /** How long a reply waits for a webhook's addresses. */
 const REQUEST_TIMEOUT_MS = 3_000;
-/** Most webhooks whose addresses are read; a project with more is not checked for them. */
+/** Only this many webhooks' addresses are read; a project with more is not checked for them. */
 export const MAX_WEBHOOKS = 10;
 /** The type of a webhook for every kind of event. */
 export const EVERY_TYPE = 'ALL';

@@ -84,7 +84,7 @@ export async function watch(
       throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
     case 'crowded': {
       const address = fullAddress(wanted.address, settings);
-      throw new UserError(t('subscription.channelsFull', { address, most: settings.maxChannelsPerAddress }));
+      throw new UserError(t('subscription.channelsFull', { address, max: settings.maxChannelsPerAddress }));
     }
     case 'label-taken':
     case 'labels-full':

@@ -9,8 +9,8 @@ import type { TokenBook } from './token-book.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
 
-/** Most entries of a list that are shown one by one. */
-const SHOWN = 5;
+/** Maximum number of a list's entries that are shown one by one. */
+const MAX_SHOWN = 5;
 
 /** What a subscription posts, in phrases; the first one names the transfers. */
 export function describe(choices: Choices, context: Needs, tokens: TokenBook): string[] {
@@ -64,8 +64,8 @@ export function silentLine(subscription: Subscription, context: ContextWith<'now
 
 function filterPhrases({ filters }: Choices, { t, language, settings }: Needs, tokens: TokenBook): string[] {
   const several = <Value>(values: readonly Value[], show: (value: Value) => string): string => {
-    const shown = values.slice(0, SHOWN).map(show).join(t('reply.comma'));
-    return values.length > SHOWN ? t('subscription.what.more', { shown, count: values.length - SHOWN }) : shown;
+    const shown = values.slice(0, MAX_SHOWN).map(show).join(t('reply.comma'));
+    return values.length > MAX_SHOWN ? t('subscription.what.more', { shown, count: values.length - MAX_SHOWN }) : shown;
   };
   const named = (assets: Asset[]) => ({ tokens: several(assets, tokens.nameOf) });
   const people = (addresses: AddressText[]) => ({ addresses: several(addresses, (one) => fullAddress(one, settings)) });

@@ -32,12 +32,12 @@ export type DryRunNeeds = ContextWith<
 >;
 
 const LOOK_BACK_MS = 7 * DAY;
-/** Most transfers that are read, latest first: somebody waits for the reply. */
+/** Maximum number of transfers read, latest first: somebody waits for the reply. */
 const MAX_TRANSFERS = 50_000;
 
-/** Most characters of an amount: a token may claim 255 decimals. */
-const LONGEST = 120;
-/** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
+/** Maximum characters of an amount: a token may claim 255 decimals. */
+const MAX_AMOUNT = 120;
+/** Maximum characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
 const MAX_FIELD_TEXT = 1_000;
 /** The options of rules that have a different name. */
 const OPTIONS: Partial<Record<HiddenReason, string>> = {
@@ -87,7 +87,7 @@ async function exampleLines(
     return isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
   };
   return examples.map(({ transfer, perspective, seenAt }) => {
-    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), LONGEST)}`;
+    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), MAX_AMOUNT)}`;
     const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
     const url = transactionPage(settings, transfer.txHash);
     return `${warned(title, transfer, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;

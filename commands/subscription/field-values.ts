@@ -110,7 +110,7 @@ const words = (text: string): string[] => text.split(/[\s,;、]+/).filter(Boolea
 
 function checkCount(option: string, count: number, { t, called }: Reading): void {
   if (count <= MAX_ENTRIES) return;
-  throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MAX_ENTRIES }));
+  throw new UserError(t('subscription.filter.tooMany', { option: called(option), max: MAX_ENTRIES }));
 }
 
 /** An amount in the token's units. Throws a {@link UserError}. */
@@ -219,6 +219,6 @@ export function readQuiet(text: string, { t }: Reading): string {
 export function readCooldown(text: string, { t }: Reading): number {
   if (text === '') return DEFAULT_CHOICES.mentionCooldown;
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
-  if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { most: MAX_COOLDOWN }));
+  if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { max: MAX_COOLDOWN }));
   return minutes;
 }

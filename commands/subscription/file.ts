@@ -27,10 +27,10 @@ export const COLUMNS = [
 /** Rows that are formatted before other events are handled: each may contain hundreds of addresses. */
 const ROWS_A_TURN = 10;
 
-/** Most bytes of an imported file. */
-export const IMPORT_BYTES = 256 * KIB;
+/** Maximum bytes of an imported file. */
+export const MAX_IMPORT_BYTES = 256 * KIB;
 
-/** The number of files that surely fit into a message, even if the rows do not fill each of them. */
+/** This many files fit into a message, even if the rows do not fill each of them. */
 const MAX_FILES = 8;
 
 /**
@@ -56,14 +56,14 @@ function split(rows: string[]): string[] {
   const head = `${csvLine(COLUMNS)}\r\n`;
   const sizes = rows.map((row) => Buffer.byteLength(row));
   const sum = sizes.reduce((all, size) => all + size, 0);
-  const most = sum <= MAX_FILES * IMPORT_BYTES ? IMPORT_BYTES : FILE_BYTES;
+  const max = sum <= MAX_FILES * MAX_IMPORT_BYTES ? MAX_IMPORT_BYTES : FILE_BYTES;
   const files: string[] = [];
   let room = 0;
   for (const [index, row] of rows.entries()) {
     const size = sizes[index]!;
     if (size > room) {
       files.push(head);
-      room = most - head.length;
+      room = max - head.length;
     }
     files[files.length - 1] += row;
     room -= size;

@@ -22,15 +22,15 @@ type Flag = 'cataloged' | 'internal' | 'zero' | 'self';
 
 /** One field of a form, for one option or for several switches. */
 type Control =
-  | { kind: 'text'; option: Labeled; example: string; most: number }
+  | { kind: 'text'; option: Labeled; example: string; max: number }
   | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' }
   | { kind: 'role'; option: 'mention' }
   | { kind: 'flags'; option: 'include'; flags: readonly Flag[] };
 
-/** Most characters of a list: Discord's limit of a text field. */
+/** Maximum characters of a list: Discord's limit of a text field. */
 const MAX_LIST = 4_000;
 
-const text = (option: Labeled, example: string, most: number) => ({ kind: 'text', option, example, most }) as const;
+const text = (option: Labeled, example: string, max: number) => ({ kind: 'text', option, example, max }) as const;
 
 /** The forms of the panel, each with at most five fields, Discord's limit. */
 export const FORMS = {
@@ -89,10 +89,10 @@ function inputOf(control: Control, now: string, choices: Choices, t: ContextWith
       return {
         type: ComponentType.TextInput,
         custom_id: option,
-        style: control.most === MAX_LIST ? TextInputStyle.Paragraph : TextInputStyle.Short,
+        style: control.max === MAX_LIST ? TextInputStyle.Paragraph : TextInputStyle.Short,
         required: false,
         placeholder: control.example,
-        max_length: control.most,
+        max_length: control.max,
         ...(now !== '' && now !== 'off' && { value: now }),
       };
     }

@@ -1,5 +1,6 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
+import { KIB } from '../../src/domain/bytes.ts';
 import type { Questions } from '../../src/domain/confirmation.ts';
 import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
@@ -14,7 +15,7 @@ import { addressInCode, embedReply, firstOf, quoted } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
-import { differing, IMPORT_BYTES } from './file.ts';
+import { differing, MAX_IMPORT_BYTES } from './file.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './token-book.ts';
 
@@ -35,15 +36,15 @@ type Needs = ContextWith<
   | 'readAttachment'
 >;
 
-/** Most rows of each kind in the preview. */
-const SHOWN = 6;
-/** Most faults that are shown. */
-const FAULTS_SHOWN = 12;
-/** Most runs of lines that are listed for one fault. */
-const RUNS_SHOWN = 8;
-/** Most texts that are shown for one fault, and most characters of each. */
-const TYPED_SHOWN = 3;
-const MAX_TYPED = 60;
+/** Maximum rows of each kind in the preview. */
+const MAX_ROWS = 6;
+/** Maximum number of different faults that are listed. */
+const MAX_FAULTS = 12;
+/** Maximum number of line ranges listed for one fault. */
+const MAX_RUNS = 8;
+/** Maximum number of texts shown for one fault, and maximum characters of each. */
+const MAX_INPUTS = 3;
+const MAX_INPUT = 60;
 
 /** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
@@ -91,10 +92,10 @@ export const importButton: Button<Needs> = {
     const { subscriptions, guilds, settings, now, t } = context;
     const proposed = await takeConfirmation(interaction, context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
-    const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MAX_LABELS };
+    const max = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MAX_LABELS };
     const { guildId, user, guildLocale } = interaction;
-    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at: now() }, most);
-    if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
+    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at: now() }, max);
+    if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: max.subscriptions }));
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = proposed;
@@ -129,10 +130,10 @@ export const discardButton: Button<Needs> = {
 /** The text of the attached file; throws a {@link UserError}. */
 async function attached({ options }: CommandUse, { readAttachment, t }: Needs): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
-  const most = IMPORT_BYTES / 1024;
-  if (size > IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
-  const response = await readAttachment(url, IMPORT_BYTES);
-  if (response.status !== 'read') throw new UserError(t(`subscription.import.${response.status}`, { most }));
+  const max = MAX_IMPORT_BYTES / KIB;
+  if (size > MAX_IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { max }));
+  const response = await readAttachment(url, MAX_IMPORT_BYTES);
+  if (response.status !== 'read') throw new UserError(t(`subscription.import.${response.status}`, { max }));
   return response.text;
 }
 
@@ -153,7 +154,7 @@ async function present(interaction: CommandUse, context: Needs): Promise<Present
 
 /** Each fault once, with its lines. */
 function faults(errors: Plan['errors'], t: Translate): string[] {
-  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, FAULTS_SHOWN);
+  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, MAX_FAULTS);
   const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
   return [
     ...kinds.map(([reason, those]) => {
@@ -168,10 +169,10 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
 /** What was entered in the lines of one fault, unless its reason shows that. */
 function typedIn(reason: string, errors: Plan['errors'], t: Translate): string[] {
   const texts = [
-    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, MAX_TYPED))))),
+    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, MAX_INPUT))))),
   ];
   if (texts.every((text) => reason.includes(text))) return [];
-  const shown = [...texts.slice(0, TYPED_SHOWN), ...(texts.length > TYPED_SHOWN ? ['…'] : [])];
+  const shown = [...texts.slice(0, MAX_INPUTS), ...(texts.length > MAX_INPUTS ? ['…'] : [])];
   return [t('reply.typed', { text: shown.join(t('reply.comma')) })];
 }
 
@@ -183,15 +184,15 @@ function runsOf(numbers: readonly number[]): string[] {
     if (run && number === run.last + 1) run.last = number;
     else runs.push({ first: number, last: number });
   }
-  const shown = runs.slice(0, RUNS_SHOWN).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
-  return [...shown, ...(runs.length > RUNS_SHOWN ? ['…'] : [])];
+  const shown = runs.slice(0, MAX_RUNS).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
+  return [...shown, ...(runs.length > MAX_RUNS ? ['…'] : [])];
 }
 
 /** What an import would add, change and name. */
 function preview({ added, changed, labels }: ProposedImport, { subscriptions }: Present, t: Translate): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
-    return [`**${heading}**`, ...firstOf(t, entries, SHOWN, (entry) => `- ${show(entry)}`)];
+    return [`**${heading}**`, ...firstOf(t, entries, MAX_ROWS, (entry) => `- ${show(entry)}`)];
   };
   return [
     ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {

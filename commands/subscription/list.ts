@@ -17,13 +17,13 @@ import { type TokenBook, tokenBook } from './token-book.ts';
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'channels' | 'tokens' | 'settings' | 'now'>;
 
 const PER_PAGE = 6;
-/** Most characters of a page, which must fit into one message. */
+/** Maximum characters of a page, which must fit into one message. */
 const MAX_PAGE = 3_800;
-/** Most characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
+/** Maximum characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
 const MAX_FIELD_TEXT = 950;
-/** Most characters of an option's description in a menu. */
+/** Maximum characters of an option's description in a menu. */
 const MAX_DESCRIPTION = 100;
-/** Most characters of one subscription's phrases, if there is room. */
+/** Maximum characters of one subscription's phrases, if there is room. */
 const MAX_PHRASES = 380;
 
 /** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
@@ -133,9 +133,9 @@ function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, 
 }
 
 /** As many phrases as fit, and the number of others. */
-function inOneLine(phrases: string[], most: number, t: Translate): string {
+function inOneLine(phrases: string[], max: number, t: Translate): string {
   let shown = 1;
-  while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= most) shown++;
+  while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= max) shown++;
   const rest = phrases.length - shown;
   return [...phrases.slice(0, shown), ...(rest > 0 ? [t('subscription.list.more', { count: rest })] : [])].join(' · ');
 }

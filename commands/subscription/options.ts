@@ -108,8 +108,8 @@ export function addMoreOptions(command: SlashCommandSubcommandBuilder): SlashCom
   return choice(command, 'style', 'How its alerts look: two lines, or a tall card with every detail', STYLES);
 }
 
-const text = (command: SlashCommandSubcommandBuilder, name: string, description: string, most: number) =>
-  command.addStringOption((option) => option.setName(name).setDescription(description).setMaxLength(most));
+const text = (command: SlashCommandSubcommandBuilder, name: string, description: string, max: number) =>
+  command.addStringOption((option) => option.setName(name).setDescription(description).setMaxLength(max));
 
 const choice = (
   command: SlashCommandSubcommandBuilder,

@@ -6,7 +6,7 @@ import type { ContextWith } from '../shared/services.ts';
 import { withSuggestion } from '../shared/suggestions.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
 
-/** Most rows with an unknown channel that get a suggestion: a file may have thousands. */
+/** Only this many rows with an unknown channel get a suggestion: a file may have thousands. */
 const MAX_SUGGESTIONS = 10;
 
 /** Reads the channel of a row: `<#id>`, an ID or a name; an empty text means the default channel. */

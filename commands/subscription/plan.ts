@@ -170,9 +170,9 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   if (input('label') !== undefined && kept.label !== null) addName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) {
-    const most = context.settings.maxChannelsPerAddress;
-    if (count(work.channelsOf, address) > most) {
-      throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, context.settings), most }));
+    const max = context.settings.maxChannelsPerAddress;
+    if (count(work.channelsOf, address) > max) {
+      throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, context.settings), max }));
     }
     plan.added.push({ address, channelId, change });
   } else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });

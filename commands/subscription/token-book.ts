@@ -14,7 +14,7 @@ import { imitationsAmong, knownIn, tokenChoice, writeAsset } from '../shared/tok
 
 type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'tokens' | 'settings'>;
 
-/** Most unknown symbols that get a suggestion: a file may name thousands. */
+/** Only this many unknown symbols get a suggestion: a file may name thousands. */
 const MAX_SUGGESTIONS = 10;
 
 /** The tokens that a symbol can mean in one guild, and how they are shown. */

@@ -8,7 +8,7 @@ import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
 
-/** Most characters of a name. */
+/** Maximum characters of a name. */
 const MAX_NAME = 32;
 
 /** Whether this can be a webhook's ID; anything else must not go into a request or a custom ID. */

@@ -26,7 +26,7 @@ import {
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
-/** What describing a transfer needs. `most`: how many characters it may have. */
+/** What describing a transfer needs. `max`: how many characters it may have. */
 interface TransferContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
   /** Set while all channels of the guild wait together. */
@@ -41,16 +41,16 @@ interface TransferContext extends ContextWith<'moved' | 'settings' | 'now' | 'pr
   cataloged: ReadonlySet<AddressText>;
   /** The explorer's page of the transaction. */
   url: string | null;
-  most: number;
+  max: number;
 }
 
 const GRAY = 0x6e7681;
-/** Most characters of the footer: a hash and a message's reference. */
+/** Maximum characters of the footer: a hash and a message's reference. */
 const MAX_FOOTER = 100;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export function describeTransfer(history: TransferHistory & { hidden: number }, context: TransferContext): APIEmbed {
-  const { t, url, most } = context;
+  const { t, url, max } = context;
   const { transfer, count } = history;
   const title = `🔎 ${context.moved(transfer, context.language, context.cataloged)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...history.alerts, ...history.decisions].map(({ channelId }) => channelId));
@@ -71,7 +71,7 @@ export function describeTransfer(history: TransferHistory & { hidden: number }, 
     title: cutTo(title, MAX_TITLE),
     ...(url && { url }),
     color: colorOf(history),
-    description: asManyAsFit(lines, Math.min(most - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
+    description: asManyAsFit(lines, Math.min(max - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
     footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
   };
 }

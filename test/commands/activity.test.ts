@@ -112,7 +112,7 @@ describe('visibility', () => {
         since: now - DAY,
         until: now,
         timezone: 'UTC',
-        most: 100,
+        max: 100,
       };
       const { largest, messages } = await readActivity(pipeline.store, question);
       const { csv } = await readActivityFile(pipeline.store, question);
@@ -181,7 +181,7 @@ it('links each of the largest transfers to its message and marks only imitations
     since: now - DAY,
     until: now,
     timezone: 'UTC',
-    most: 9,
+    max: 9,
   };
   const { largest, messages } = await readActivity(pipeline.store, question);
   expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
@@ -224,12 +224,12 @@ it('reads only the latest of very many transfers for /activity, and reports that
     until: now,
     timezone: 'UTC',
   } as const;
-  const all = await readActivity(pipeline.store, { ...question, most: 100 });
-  const some = await readActivity(pipeline.store, { ...question, most: 2 });
+  const all = await readActivity(pipeline.store, { ...question, max: 100 });
+  const some = await readActivity(pipeline.store, { ...question, max: 2 });
   expect([all.cut, some.cut]).toEqual([null, 2]);
   expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
   const [whole, part] = await Promise.all(
-    [100, 2].map((most) => readActivityFile(pipeline.store, { ...question, most })),
+    [100, 2].map((max) => readActivityFile(pipeline.store, { ...question, max })),
   );
   const [, ...latest] = part!.csv.split('\r\n');
   expect(whole!.csv.split('\r\n').slice(-latest.length)).toEqual(latest);
