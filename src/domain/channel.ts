@@ -47,7 +47,7 @@ export const isInShard = ([index, of]: Shard, guildId: string): boolean =>
 /** A guild about which something is stored; `removed`: it has removed the bot. */
 export interface KnownGuild {
   guildId: string;
-  removed: boolean | 0 | 1;
+  removed: boolean;
 }
 
 /** Of a shard's known guilds: those that the bot is not in, and those that it is in again although they removed it. */

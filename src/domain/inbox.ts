@@ -47,9 +47,9 @@ export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
   /** When it was acknowledged, if another process recorded that, or if it was quarantined and replayed; null: not known. */
-  answeredAt?: number | null;
+  answeredAt: number | null;
   /** No process has recorded how the response to it ended; always false where there is one process. */
-  isOpen?: boolean;
+  isOpen: boolean;
 }
 
 /** How the response to a stored delivery ended; `answeredAt`: when its 200 was written completely; null: it was not. */

@@ -84,7 +84,8 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     if (ids === null) return [];
     count++;
     fault.stored();
-    const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, id: ids[index]! } }));
+    const unanswered = { answeredAt: null, isOpen: false };
+    const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, ...unanswered, id: ids[index]! } }));
     for (const { ticket, row } of stored) track(ticket, row.id);
     return stored;
   }

@@ -54,7 +54,7 @@ export async function decide(
     const acked = ackedAt(id);
     if (acked === undefined) pending.add(item.row.scope);
     if (acked === undefined || pending.has(item.row.scope)) continue;
-    const answeredAt = acked ?? item.row.answeredAt ?? null;
+    const answeredAt = acked ?? item.row.answeredAt;
     if (!('event' in item)) {
       log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');
       outcomes.push({ status: 'quarantined', id, reason: item.reason, answeredAt });

@@ -163,7 +163,14 @@ describe('the block of a transfer', () => {
     await pipeline.routed();
     const { routing } = pipeline.store;
     const seen = async () => {
-      const parsed = parseDelivery({ id: 1, scope: 0, receivedAt: 0, body: JSON.stringify(event) });
+      const parsed = parseDelivery({
+        id: 1,
+        scope: 0,
+        receivedAt: 0,
+        answeredAt: null,
+        isOpen: false,
+        body: JSON.stringify(event),
+      });
       if (!('event' in parsed)) throw new Error(parsed.reason);
       const { keys } = parsed;
       const query = { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: 0, at: 0, ...parsed.event };

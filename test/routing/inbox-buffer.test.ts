@@ -11,7 +11,7 @@ function openInbox(isShared = false) {
   let lastId = 0;
   const read = { count: 0, answer: (found: InboxRow[]) => Promise.resolve(found) };
   const put = (body: string, scope = 0): InboxRow => {
-    const row = { id: ++lastId, scope, receivedAt: 0, body };
+    const row = { id: ++lastId, scope, receivedAt: 0, answeredAt: null, isOpen: false, body };
     rows.push(row);
     return row;
   };
@@ -43,7 +43,7 @@ function openInbox(isShared = false) {
     /** Another process changed a row. */
     change: (id: number, changed: Partial<InboxRow>) => Object.assign(rows.find((row) => row.id === id)!, changed),
     wake: () => buffer.add([]),
-    answeredAt: async () => (await buffer.next(9)).map(({ row }) => row.answeredAt ?? null),
+    answeredAt: async () => (await buffer.next(9)).map(({ row }) => row.answeredAt),
     store: (body = '', scope = 0) => buffer.add([put(body, scope)]),
     routed(ids: number[]) {
       buffer.remove(ids);

@@ -13,8 +13,9 @@ function open(own: Record<number, number | null | undefined> = {}) {
     { has, ackedAt: (id) => own[id], tracked: async () => undefined },
     () => time.passed,
   );
-  const read = async (...found: Partial<InboxRow>[]) => {
-    rows.splice(0, rows.length, ...found.map((row) => ({ scope: 0, receivedAt: 0, body: '', id: 1, ...row })));
+  const read = async (...found: Partial<Omit<InboxRow, 'identity'>>[]) => {
+    const first = { id: 1, scope: 0, receivedAt: 0, answeredAt: null, isOpen: false, body: '' };
+    rows.splice(0, rows.length, ...found.map((row) => ({ ...first, ...row })));
     await responses.next(9);
   };
   return { responses, read, time };

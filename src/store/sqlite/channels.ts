@@ -46,7 +46,7 @@ export function channelStates(db: Database) {
   );
   const deleteRemoval = db.prepare<[string]>('DELETE FROM guild_removals WHERE guild_id = ?');
   const postpone = db.prepare<[number, string]>('UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?');
-  const known = db.prepare<[], KnownGuild>(
+  const known = db.prepare<[], Omit<KnownGuild, 'removed'> & { removed: 0 | 1 }>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
      FROM (${TRACES.map(guildsOf).join(' UNION ')}) traces`,
   );
@@ -68,7 +68,8 @@ export function channelStates(db: Database) {
     reopenGuild.run(guildId);
   });
   const sync = db.transaction((present: ReadonlySet<string>, shard: Shard, now: number) => {
-    const { gone, back } = compareGuilds(known.all(), present, shard);
+    const guilds = known.all().map(({ guildId, removed }) => ({ guildId, removed: removed === 1 }));
+    const { gone, back } = compareGuilds(guilds, present, shard);
     // Discord's responses will show the state of their channels.
     for (const guildId of gone) recordRemoval.run(guildId, now);
     for (const guildId of back) returned(guildId);

@@ -87,5 +87,6 @@ type StoredRow = Omit<InboxRow, 'identity' | 'isOpen'> & { identity: string | nu
 
 const toRow = (row: StoredRow): InboxRow => ({
   ...row,
+  isOpen: false,
   identity: row.identity === null ? null : (JSON.parse(row.identity) as DeliveryIdentity),
 });

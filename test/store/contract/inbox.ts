@@ -37,7 +37,7 @@ export function inboxContract(open: OpenEmpty): void {
         { id: lost! + 1, answeredAt: NOW },
       ]);
       const rows = await store.inbox.next(9);
-      expect(rows.map(({ id, answeredAt, isOpen = false }) => ({ id, answeredAt, isOpen }))).toEqual([
+      expect(rows.map(({ id, answeredAt, isOpen }) => ({ id, answeredAt, isOpen }))).toEqual([
         { id: read, answeredAt: NOW + 5, isOpen: false },
         { id: lost, answeredAt: null, isOpen: false },
       ]);
