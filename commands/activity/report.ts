@@ -1,6 +1,6 @@
 import { type APIButtonComponent, ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
-import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
+import { type Activity, type AssetTotal, type Direction, isNoise } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
@@ -30,8 +30,8 @@ export interface Shown {
 }
 
 const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
-const ICONS: Record<Way, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
-const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
+const ICONS: Record<Direction, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
+const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 
 /** The chosen period; a week by default. */
 export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
@@ -41,9 +41,9 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
   const { t, settings } = context;
   const moving = found.incoming + found.outgoing + found.other > 0;
   const png = moving ? await drawn(found, context) : null;
-  const counts = WAYS.filter((way) => found[way] > 0 || (way !== 'other' && found.other === 0)).map((way) =>
-    t(`activity.${way}`, { count: found[way] }),
-  );
+  const counts = DIRECTIONS.filter(
+    (direction) => found[direction] > 0 || (direction !== 'other' && found.other === 0),
+  ).map((direction) => t(`activity.${direction}`, { count: found[direction] }));
   const silent = found.hidden.length > 0 ? t('activity.nothing') : t('activity.nothingAtAll');
   const period = t(`activity.period.${shown.period}`);
   const title = t('activity.title', { name: shown.name, period });
@@ -89,9 +89,9 @@ function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
   const { t } = context;
   const left = assets - totals.length;
   const lines = totals.flatMap((total) =>
-    WAYS.filter((way) => total[way].transfers > 0).map((way) => {
-      const count = total[way].transfers;
-      return `${iconOf(way, total)} ${t('activity.total', { what: sumOf(total, way, context), count })}`;
+    DIRECTIONS.filter((direction) => total[direction].transfers > 0).map((direction) => {
+      const count = total[direction].transfers;
+      return `${iconOf(direction, total)} ${t('activity.total', { what: sumOf(total, direction, context), count })}`;
     }),
   );
   const imitates = totals.some(({ imitation }) => imitation);
@@ -103,11 +103,12 @@ function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
 }
 
 /** A token that only copies a known symbol must not look like the real one. */
-const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${imitation ? '⚠️ ' : ''}${ICONS[way]}`;
+const iconOf = (direction: Direction, { imitation }: { imitation: boolean }): string =>
+  `${imitation ? '⚠️ ' : ''}${ICONS[direction]}`;
 
-function sumOf({ transfer, ...sums }: AssetTotal, way: Way, context: Needs): string {
+function sumOf({ transfer, ...sums }: AssetTotal, direction: Direction, context: Needs): string {
   const { t, language, cataloged } = context;
-  const { value } = sums[way];
+  const { value } = sums[direction];
   // The amount is unknown, which is not zero.
   if (transfer.value === null && value === '0') return context.assetName(transfer, language, cataloged);
   if (!isItem(transfer)) return context.moved({ ...transfer, value }, language, cataloged);
@@ -119,7 +120,7 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, context: Needs): str
 
 function largestOf({ largest, messages }: ActivityReport, guildId: string, context: Needs): string[] {
   const { t, language, moved, settings, cataloged } = context;
-  return largest.map(({ transferId, transfer, way, at, imitation }) => {
+  return largest.map(({ transferId, transfer, direction, at, imitation }) => {
     const message = messages.get(transferId);
     const what = moved(transfer, language, cataloged);
     const url = transactionPage(settings, transfer.txHash);
@@ -127,7 +128,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
     const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];
-    return [`${iconOf(way, { imitation })} ${linked}`, relativeTime(at), ...link].join(' · ');
+    return [`${iconOf(direction, { imitation })} ${linked}`, relativeTime(at), ...link].join(' · ');
   });
 }
 

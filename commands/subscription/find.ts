@@ -58,12 +58,12 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
   );
   const lineOf = ({ id, label, address, channelId, direction }: Subscription): string => {
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
-    const way = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
+    const name = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
     const parts = [
       label && isolate(label),
       shortAddress(address),
       channel && isolate(`#${channel}`),
-      direction === 'any' ? null : way,
+      direction === 'any' ? null : name,
     ];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;
   };

@@ -4,12 +4,12 @@ import type { Part } from '../domain/transaction-parts.ts';
 import { amountOf } from '../domain/transfer.ts';
 import type { RenderContext } from './render-context.ts';
 import { isFake, remarksOf } from './warnings.ts';
-import { LOOKS, labelOf, linked, named, number, shortId, totalMoved, whatMoved } from './wording.ts';
+import { labelOf, linked, named, number, shortId, totalMoved, VIEW_STYLES, whatMoved } from './wording.ts';
 
 /** Most full addresses on one side of a sweep. */
-const PARTIES_SHOWN = 5;
+const MAX_PARTIES = 5;
 /** Most characters of a sweep's IDs. */
-const LONGEST_IDS = 400;
+const MAX_IDS = 400;
 
 /** The alerts of a message, at least one. */
 export type Alerts = [Alert, ...Alert[]];
@@ -79,11 +79,11 @@ function partLines(part: AlertPart, own: Side[], context: RenderContext): string
   const remarks = remarksOf(part.alerts, context);
   if (part.kind === 'swap') {
     const words = swapWords(part, context);
-    const title = words === null ? [] : [`${LOOKS.swap.icon} **${words.gave} → ${words.got}**`];
+    const title = words === null ? [] : [`${VIEW_STYLES.swap.icon} **${words.gave} → ${words.got}**`];
     return [...title, ...swapLines(part, context), ...remarks];
   }
   return [
-    `${LOOKS[part.view].icon} **${partWords(part, context)}**`,
+    `${VIEW_STYLES[part.view].icon} **${partWords(part, context)}**`,
     ...(part.kind === 'sweep' ? [idsOf(part.alerts, context)] : []),
     ...own.flatMap((side) => sideLines(side, part.alerts, context)),
     ...remarks,
@@ -115,7 +115,7 @@ function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderCo
   if (others.length === 1 && alerts.length === 2 && swapWords(part, context) !== null)
     return [...lines, ...partyLines('with', others, alerts, context)];
   const leg = (alert: Alert, view: 'incoming' | 'outgoing', side: Side) => [
-    `${LOOKS[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, context)}**`,
+    `${VIEW_STYLES[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, context)}**`,
     ...sideLines(side, [alert], context),
   ];
   return [
@@ -140,9 +140,9 @@ function partyLines(
   context: RenderContext,
 ): string[] {
   const { t } = context;
-  const rest = addresses.length - PARTIES_SHOWN;
+  const rest = addresses.length - MAX_PARTIES;
   return [
-    ...addresses.slice(0, PARTIES_SHOWN).flatMap((address, index) => {
+    ...addresses.slice(0, MAX_PARTIES).flatMap((address, index) => {
       const title = index === 0 ? `**${t(`alert.${word}`)}**` : '';
       if (address === null) return [`${title} ${t('alert.unknown')}`.trim()];
       if (address === ZERO_ADDRESS) {
@@ -190,7 +190,7 @@ export function idsOf(alerts: readonly Alert[], context: RenderContext): string 
       .map((id) => `#${shortId(id.toString())}`)
       .join(last - first > 1n ? '–' : ', ');
     const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
-    if (text.length + next.length > LONGEST_IDS) return `${text}, …`;
+    if (text.length + next.length > MAX_IDS) return `${text}, …`;
     text += next;
   }
   return text;

@@ -10,22 +10,22 @@ import { remarksOf } from './warnings.ts';
 import {
   counted,
   hash,
-  LOOKS,
   labelOf,
   named,
   number,
   totalMoved,
   transactionUrl,
   transferCount,
+  VIEW_STYLES,
   whatMoved,
 } from './wording.ts';
 
 /** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
-const LEGS_SHOWN = 10;
+const MAX_LEGS = 10;
 /** Most counterparties that a sum of transfers names. */
-const PARTIES_SHOWN = 5;
+const MAX_PARTIES = 5;
 /** Most watched addresses in a title. */
-const OWNERS_SHOWN = 3;
+const MAX_OWNERS = 3;
 const MINUS = '−';
 
 type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
@@ -55,10 +55,10 @@ export function titleOnly(alerts: Alerts, context: RenderContext): string {
 function titleOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
   const [part] = parts as [AlertPart, ...AlertPart[]];
   if (parts.length > 1) return severalTitle(parts, alerts, context);
-  if (part.kind !== 'swap') return `${LOOKS[part.view].icon} ${lineTitle(part, context)}`;
+  if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
   const words = swapWords(part, context);
   const moved = words === null ? countOf(alerts, context) : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
-  return `${LOOKS.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
+  return `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
 }
 
 function lineTitle(part: Line, context: RenderContext): string {
@@ -75,9 +75,9 @@ function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext
   const owners = ownersOf(alerts, context);
   const alike = part.kind === 'line' && parts.every((one) => one.kind === 'line' && one.view === part.view);
   const sum = alike && new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
-  if (part.kind !== 'line' || sum === null) return `${LOOKS.several.icon} ${owners} ${countOf(alerts, context)}`;
+  if (part.kind !== 'line' || sum === null) return `${VIEW_STYLES.several.icon} ${owners} ${countOf(alerts, context)}`;
   const together = context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount: sum });
-  return `${LOOKS[part.view].icon} ${owners} ${signed(signOf(part), together)}`;
+  return `${VIEW_STYLES[part.view].icon} ${owners} ${signed(signOf(part), together)}`;
 }
 
 /** How many transfers of one transaction these are, in words. */
@@ -92,7 +92,7 @@ function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText
 
 function ownersOf(alerts: readonly Alert[], context: RenderContext): string {
   const owners = [...new Set(alerts.map(ownerOf))];
-  return firstOf(owners, OWNERS_SHOWN, (owner) => sideName(owner, alerts, context, true), context);
+  return firstOf(owners, MAX_OWNERS, (owner) => sideName(owner, alerts, context, true), context);
 }
 
 /** `+26 HUSD`; a name gets a blank after the sign. */
@@ -121,7 +121,7 @@ const signedWords = (part: Line, context: RenderContext): string => signed(signO
 function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
   const own = ownFacts(alerts, context);
   const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > LEGS_SHOWN) return [...own, ...sums(alerts, context)];
+  if (parts.length > MAX_LEGS) return [...own, ...sums(alerts, context)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
   if (part.kind !== 'swap') return [...own, ...lineFacts(part, context)];
   const others = new Set([
@@ -129,7 +129,7 @@ function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): st
     ...part.got.map(({ transfer }) => transfer.from),
   ]);
   if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
-    return [...own, ...(part.alerts.length > LEGS_SHOWN ? sums(alerts, context) : legs(part, context))];
+    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(alerts, context) : legs(part, context))];
   const [other] = others;
   if (other === ZERO_ADDRESS) return [...own, context.t('alert.withZero')];
   return [...own, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
@@ -214,7 +214,7 @@ function sums(alerts: Alerts, context: RenderContext): string[] {
 /** The names on one side of some transfers, the first few. */
 function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
   const parties = [...new Set(alerts.map(({ transfer }) => transfer[side]))];
-  return firstOf(parties, PARTIES_SHOWN, (party) => sideName(party, alerts, context), context);
+  return firstOf(parties, MAX_PARTIES, (party) => sideName(party, alerts, context), context);
 }
 
 /** The names of the first few addresses, and how many more there are. */

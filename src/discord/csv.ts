@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { wayOf } from '../domain/activity.ts';
+import { directionOf } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
@@ -86,7 +86,7 @@ function activityRow(
     new Date(at).toISOString(),
     transfer.txHash,
     transfer.blockNumber,
-    wayOf(address, transfer),
+    directionOf(address, transfer),
     transfer.kind,
     ...party(from),
     ...party(to),

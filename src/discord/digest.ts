@@ -16,14 +16,14 @@ import {
   assetName,
   counted,
   hash,
-  LONGEST_SUM,
-  LOOKS,
   labelOf,
   linked,
+  MAX_SUM,
   named,
   number,
   transactionUrl,
   transferCount,
+  VIEW_STYLES,
   whatMoved,
 } from './wording.ts';
 
@@ -31,10 +31,10 @@ import {
 const MAX_LISTED = 10;
 /** Above this many alerts, a CSV file with all of them is attached. */
 const CSV_ABOVE = 500;
-const TOKENS_SHOWN = 12;
+const MAX_TOKENS = 12;
 /** Most totals of one token: one per direction, and as many for suspicious alerts. */
-const TOTALS_SHOWN = 6;
-const LARGEST_SHOWN = 6;
+const MAX_TOTALS = 6;
+const MAX_LARGEST = 6;
 const COLOR = 0x6e7681;
 
 /** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it counts. */
@@ -162,8 +162,8 @@ function directionOf(alert: Alert): Direction {
 function totalLines(totals: Total[], room: number, context: RenderContext): string[] {
   const lines: string[] = [];
   let listed = 0;
-  for (const [token, all] of [...Map.groupBy(totals, tokenOf)].slice(0, TOKENS_SHOWN)) {
-    const shown = all.slice(0, TOTALS_SHOWN);
+  for (const [token, all] of [...Map.groupBy(totals, tokenOf)].slice(0, MAX_TOKENS)) {
+    const shown = all.slice(0, MAX_TOTALS);
     const block = shown.map((total) => totalLine(total, context));
     if (token !== null) block.push(`-# ${linked(token, 'token', context)}`);
     // Leaves 100 characters for the last line.
@@ -186,15 +186,15 @@ function totalLine({ transfers, amount, direction, largest, suspect }: Total, co
     : amount > 0n
       ? whatMoved({ ...transfer, value: amount.toString() }, context)
       : name;
-  const what = exact.length <= LONGEST_SUM ? exact : name;
-  return `${suspect ? '⚠️ ' : ''}${LOOKS[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}`;
+  const what = exact.length <= MAX_SUM ? exact : name;
+  return `${suspect ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}`;
 }
 
 /** The largest transfer of each of the first totals, as many as fit into a field. */
 function largestOf(totals: Total[], context: RenderContext): string {
   const lines = totals
     .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))
-    .slice(0, LARGEST_SHOWN)
+    .slice(0, MAX_LARGEST)
     .map((total) => largestLine(total, context));
   while (lines.join('\n').length > MAX_FIELD) lines.pop();
   return lines.join('\n');
@@ -209,7 +209,7 @@ function largestLine({ largest, direction }: Total, context: RenderContext): str
     return label ? [named(label, context)] : [];
   });
   return [
-    `${LOOKS[direction].icon} ${whatMoved(transfer, context)}`,
+    `${VIEW_STYLES[direction].icon} ${whatMoved(transfer, context)}`,
     ...(names.length > 0 ? [names.join(' → ')] : []),
     time(new Date(createdAt), TimestampStyles.ShortTime),
     url ? `[${short}](${url})` : short,

@@ -16,18 +16,18 @@ import {
   coin,
   counted,
   hash,
-  LONGEST_ID,
-  LOOKS,
   linked,
+  MAX_TOKEN_ID,
   named,
   number,
   totalMoved,
   transactionUrl,
   transferCount,
+  VIEW_STYLES,
 } from './wording.ts';
 
 /** Most names in a footer. */
-const WATCHED_SHOWN = 10;
+const MAX_WATCHED = 10;
 const WATCHED = {
   incoming: 'alert.watchedIncoming',
   outgoing: 'alert.watchedOutgoing',
@@ -75,7 +75,7 @@ function inOrder(parts: AlertPart[]): Alert[] {
 function heading(parts: AlertPart[], context: RenderContext, what?: string): { title: string; color: number } {
   const alerts = parts.flatMap((part) => part.alerts);
   const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
-  const { icon, color } = LOOKS[views.size === 1 ? [...views][0]! : 'several'];
+  const { icon, color } = VIEW_STYLES[views.size === 1 ? [...views][0]! : 'several'];
   const title = `${icon} ${headline(parts, context, what)}`;
   const warnings = new Set(alerts.flatMap((alert) => alert.warnings.map(({ kind }) => kind)));
   if (warnings.has('look-alike'))
@@ -122,7 +122,7 @@ function details(alerts: Alerts, parts: AlertPart[], context: RenderContext): AP
   }
   if (alerts.length === 1) {
     const { tokenId, tokenIdExact } = alerts[0].transfer;
-    if (tokenId !== null && tokenIdExact && tokenId.length > LONGEST_ID)
+    if (tokenId !== null && tokenIdExact && tokenId.length > MAX_TOKEN_ID)
       fields.push({ name: t('alert.tokenIdField'), value: `\`${tokenId}\`` });
   }
   return [...fields, transactionField(alerts, context)];
@@ -172,7 +172,7 @@ function footer(alerts: Alerts, context: RenderContext): string {
     const alone = [...perspectives].filter((one) => !both || (one !== 'incoming' && one !== 'outgoing'));
     return [...(both ? [t('alert.watchedBoth', { name })] : []), ...alone.map((one) => t(WATCHED[one], { name }))];
   });
-  const rest = names.length - WATCHED_SHOWN;
-  const shown = { names: names.slice(0, WATCHED_SHOWN).join(t('reply.comma')) };
+  const rest = names.length - MAX_WATCHED;
+  const shown = { names: names.slice(0, MAX_WATCHED).join(t('reply.comma')) };
   return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, context) }) : t('alert.watching', shown);
 }

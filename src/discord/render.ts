@@ -18,10 +18,10 @@ import { transactionEmbed } from './embed.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from './message-limits.ts';
 import { type RenderContext, type RenderSettings, renderContext } from './render-context.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
-import { code, hash, LOOKS } from './wording.ts';
+import { code, hash, VIEW_STYLES } from './wording.ts';
 
 /** Most characters of a plain alert's amount and token ID: the longest that both can be. */
-const LONGEST_RAW = 200;
+const MAX_RAW_AMOUNT = 200;
 /** Most alerts in one message, however short. */
 const MAX_ALERTS = 500;
 
@@ -218,10 +218,10 @@ export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannel
   const { value, tokenId } = transfer;
   // A token ID is not an amount, and a shortened amount would be wrong.
   const raw = [value, tokenId === null ? null : `#${tokenId}`].filter((one) => one !== null).join(' × ');
-  const amount = code(raw, t('alert.plainUnknownAmount'), context, LONGEST_RAW);
+  const amount = code(raw, t('alert.plainUnknownAmount'), context, MAX_RAW_AMOUNT);
   const lines = [
     ...warningsOf([alert], context),
-    `${LOOKS[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,
+    `${VIEW_STYLES[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,
     `**${t('alert.from')}** ${address(transfer.from)}`,
     `**${t('alert.to')}** ${address(transfer.to)}`,
     `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,

@@ -9,7 +9,7 @@ import { code, duration, linked, named, number } from './wording.ts';
 /** The color of a suspicious alert. */
 export const WARNING_COLOR = 0xffcc00;
 /** Most warnings of one kind in one embed. */
-const WARNINGS_SHOWN = 3;
+const MAX_WARNINGS = 3;
 
 /** The warnings above the transfer, as lines. */
 export function warningsOf(alerts: readonly Alert[], context: RenderContext): string[] {
@@ -20,9 +20,9 @@ export function warningsOf(alerts: readonly Alert[], context: RenderContext): st
     if (warning.kind === 'look-alike') pairs.set(`${warning.address} ${warning.like}`, lookAlike(warning, context));
     if (warning.kind === 'imitation') imitations.add(imitation(warning, context));
   }
-  const shown = [...pairs.values()].slice(0, WARNINGS_SHOWN).flat();
+  const shown = [...pairs.values()].slice(0, MAX_WARNINGS).flat();
   const warning = shown.length > 0 ? [context.t('alert.lookAlikeWarning'), ...shown] : [];
-  return [...warning, ...[...imitations].slice(0, WARNINGS_SHOWN), ...otherProjectsOf(alerts, context)];
+  return [...warning, ...[...imitations].slice(0, MAX_WARNINGS), ...otherProjectsOf(alerts, context)];
 }
 
 /** Both addresses in full, one above the other, and where they differ. */
@@ -54,7 +54,7 @@ export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext
   const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
   const projects = new Set(foreign.map(({ projectId }) => projectId));
   return [...projects]
-    .slice(0, WARNINGS_SHOWN)
+    .slice(0, MAX_WARNINGS)
     .map((id) => context.t('alert.otherProject', { project: code(id, context.t('alert.unnamed'), context) }));
 }
 

@@ -14,7 +14,7 @@ import type { RenderContext, RenderSettings } from './render-context.ts';
 /** How transfers, amounts and names are written in messages. */
 
 /** The icon and color of each view; `several`: a transaction with different ones. */
-export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
+export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
   incoming: { icon: '📥', color: 0x2da44e },
   outgoing: { icon: '📤', color: 0xe5534b },
   internal: { icon: '🔁', color: 0x4184e4 },
@@ -27,12 +27,12 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
 };
 
 /** Most characters of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
-export const LONGEST_SUM = 120;
+export const MAX_SUM = 120;
 /** Most characters of a token ID in a line; longer ones are among the details. */
-export const LONGEST_ID = 24;
+export const MAX_TOKEN_ID = 24;
 /** Most graphemes of a label. */
-const LONGEST_LABEL = 60;
-const SHORT_LABEL = 20;
+const MAX_LABEL = 60;
+const MAX_SHORT_LABEL = 20;
 
 /**
  * Returns the functions with which a reply to a command writes transfers: in the language of the person who asks, with
@@ -56,7 +56,7 @@ export function code(text: string | null | undefined, fallback: string, { t }: R
 export const named = (
   label: string,
   { t, hasShortNames = false }: Pick<RenderContext, 't' | 'hasShortNames'>,
-): string => asName(label, '', hasShortNames ? SHORT_LABEL : LONGEST_LABEL, t('alert.hiddenName'));
+): string => asName(label, '', hasShortNames ? MAX_SHORT_LABEL : MAX_LABEL, t('alert.hiddenName'));
 
 /** A whole number for people: `1,234`. */
 export const number = (count: number | bigint | string, { language }: RenderContext): string =>
@@ -114,7 +114,7 @@ function item({ tokenId, tokenIdExact }: Transfer, name: string, context: Render
 
 /** A token ID as a line shows it. */
 export function shortId(id: string): string {
-  return id.length > LONGEST_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
+  return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
 /** What alerts of one asset moved in total; null when there is no sum or it is too long. */
@@ -132,7 +132,7 @@ export function totalMoved(alerts: readonly Alert[], context: RenderContext): st
   if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, context) : null;
   const summed = { ...transfer, ...sum };
   const { length } = whatMoved(summed, { ...context, linksTokens: false });
-  return length > LONGEST_SUM ? null : whatMoved(summed, context);
+  return length > MAX_SUM ? null : whatMoved(summed, context);
 }
 
 /**

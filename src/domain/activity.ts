@@ -6,7 +6,7 @@ import type { Movement } from './movements.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 /** A transfer's direction, seen from an address; `other`: to itself, or of the token whose contract the address is. */
-export type Way = 'incoming' | 'outgoing' | 'other';
+export type Direction = 'incoming' | 'outgoing' | 'other';
 
 /** How many transfers, and their sum in the smallest unit; NFTs are counted in pieces. */
 interface Sum {
@@ -15,22 +15,22 @@ interface Sum {
 }
 
 /** What one asset did. `transfer` is one of its transfers and stands for the name and the decimals. */
-export interface AssetTotal extends Record<Way, Sum> {
+export interface AssetTotal extends Record<Direction, Sum> {
   transfer: Transfer;
   transfers: number;
   imitation: boolean;
 }
 
 /** What an address did in a period. */
-export interface Activity extends Record<Way, number> {
+export interface Activity extends Record<Direction, number> {
   /** One for each hour or day; the label is the hour (00 to 23) or the day of the month. */
-  buckets: ({ label: string } & Record<Way, number>)[];
+  buckets: ({ label: string } & Record<Direction, number>)[];
   /** The assets with the most transfers first, and only a few: anybody can send thousands of tokens to an address. */
   totals: AssetTotal[];
   /** How many assets there are. */
   assets: number;
   /** The largest transfers of each asset, beginning with the busiest asset. */
-  largest: (Movement & { way: Way })[];
+  largest: (Movement & { direction: Direction })[];
   /** What was not posted, by reason; the most frequent first. */
   hidden: { reason: string; transfers: number }[];
 }
@@ -60,14 +60,14 @@ const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
 /** Returns a transfer's direction, seen from an address. */
-export function wayOf(address: AddressText, { from, to }: Transfer): Way {
+export function directionOf(address: AddressText, { from, to }: Transfer): Direction {
   if (from === to) return 'other';
   if (to === address) return 'incoming';
   return from === address ? 'outgoing' : 'other';
 }
 
 /** One asset's sums so far; `largest`: its largest movements, in order. */
-interface Tally extends Record<Way, { transfers: number; value: bigint }> {
+interface Tally extends Record<Direction, { transfers: number; value: bigint }> {
   transfer: Transfer;
   movements: number;
   imitation: boolean;
@@ -87,15 +87,15 @@ export async function summarize(
     const { at, count, transfer } = movement;
     if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
     if (isNoise(movement.hidden)) continue;
-    const way = wayOf(address, transfer);
+    const direction = directionOf(address, transfer);
     const key = keyOf(transfer);
     const tally = tallies.get(key) ?? newTally(transfer);
     tallies.set(key, tally);
-    add(tally, { ...movement, way });
-    bucketAt(at)[way] += count;
+    add(tally, { ...movement, direction });
+    bucketAt(at)[direction] += count;
   }
   const totals = [...tallies.values()].map(totalOf).sort((a, b) => b.transfers - a.transfers);
-  const number = (way: Way) => totals.reduce((sum, total) => sum + total[way].transfers, 0);
+  const number = (direction: Direction) => totals.reduce((sum, total) => sum + total[direction].transfers, 0);
   return {
     incoming: number('incoming'),
     outgoing: number('outgoing'),
@@ -129,11 +129,11 @@ function newTally(transfer: Transfer): Tally {
 }
 
 function add(tally: Tally, seen: SeenMovement): void {
-  const { transfer, way, count } = seen;
+  const { transfer, direction, count } = seen;
   if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
   tally.movements++;
-  tally[way].transfers += count;
-  tally[way].value += amountOf(transfer) * BigInt(count);
+  tally[direction].transfers += count;
+  tally[direction].value += amountOf(transfer) * BigInt(count);
   tally.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = tally.largest.at(-1);
@@ -148,7 +148,10 @@ function byAmount(a: SeenMovement, b: SeenMovement): number {
 }
 
 function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
-  const sum = (way: Way): Sum => ({ transfers: tally[way].transfers, value: tally[way].value.toString() });
+  const sum = (direction: Direction): Sum => ({
+    transfers: tally[direction].transfers,
+    value: tally[direction].value.toString(),
+  });
   const ways = { incoming: sum('incoming'), outgoing: sum('outgoing'), other: sum('other') };
   const transfers = ways.incoming.transfers + ways.outgoing.transfers + ways.other.transfers;
   return { ...ways, transfer, transfers, imitation };

@@ -74,8 +74,8 @@ export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[]
 function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>, { kind: 'swap' }>[] {
   const wallets = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   return [...wallets].flatMap((wallet) => {
-    const going = (way: Perspective) =>
-      alerts.filter(({ matches }) => matches.some((one) => one.address === wallet && one.perspective === way));
+    const going = (perspective: Perspective) =>
+      alerts.filter(({ matches }) => matches.some((one) => one.address === wallet && one.perspective === perspective));
     const gave = going('outgoing');
     const got = going('incoming');
     const all = alerts.filter((alert) => gave.includes(alert) || got.includes(alert));
