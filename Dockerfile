@@ -39,7 +39,7 @@ ENV HOST=0.0.0.0 PORT=8090
 EXPOSE 8090
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8090/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "services/main.ts"]
+CMD ["node", "services/main.ts"]
 
 FROM runtime AS bot
 COPY --from=modules --chown=nonroot:nonroot /app/data ./data
@@ -51,4 +51,4 @@ ENV HOST=0.0.0.0 PORT=8080 OPS_HOST=0.0.0.0 OPS_PORT=9464 NODE_COMPILE_CACHE=/ap
 EXPOSE 8080 9464
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "--max-semi-space-size=16", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "src/main.ts"]

@@ -47,7 +47,7 @@ export default defineConfig({
     setupFiles: 'test/setup.ts',
     pool: 'forks',
     // V8 of Node 24 sometimes aborts ("jit_page.has_value()") when it compiles the calls from undici's WASM into
-    // JavaScript, which it does after a thousand of them; `npm start` has the same option.
+    // JavaScript, which it does after a thousand of them; the bot and the services set the same option.
     execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
     // Most tests wait for processes and disks of their own: one more than there are processors keeps all of these busy.
     maxWorkers: availableParallelism() + 1,

@@ -26,16 +26,19 @@ export interface Bot {
 /**
  * Prepares the bot's process with exactly this environment. `start` runs it.
  *
+ * @param options.inspect whether a debugger can attach to it.
  * @param options.onChange called whenever the state changes.
  * @param options.onLine called with each line of its log.
  * @param options.onCrash called when it exits without being asked to.
  */
 export function superviseBot(options: {
   environment: Record<string, string>;
+  inspect: boolean;
   onChange: () => void;
   onLine: (line: string) => void;
   onCrash: (bot: Bot) => void;
 }): Bot {
+  const flags = options.inspect ? ['--inspect'] : [];
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
   let child: ChildProcess | undefined;
   let isEnding = false;
@@ -66,12 +69,16 @@ export function superviseBot(options: {
     },
     start() {
       if (child !== undefined) return;
-      const started = spawn(process.execPath, ['--import', path('exit-with-parent.ts'), path('../src/main.ts')], {
-        cwd: path('..'),
-        env: options.environment,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: true,
-      });
+      const started = spawn(
+        process.execPath,
+        [...flags, '--import', path('exit-with-parent.ts'), path('../src/main.ts')],
+        {
+          cwd: path('..'),
+          env: options.environment,
+          stdio: ['pipe', 'pipe', 'pipe'],
+          detached: true,
+        },
+      );
       child = started;
       isEnding = false;
       for (const stream of [started.stdout, started.stderr])

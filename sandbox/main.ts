@@ -1,7 +1,8 @@
 /** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
-import { parseArgs } from 'node:util';
+import '../services/v8-options.ts';
+import { Command } from 'commander';
 import { listenForPage } from './page/server.ts';
-import { Abandoned, startSandbox } from './start.ts';
+import { Abandoned, type SandboxOptions, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
 /** The sandbox exits after this time even if a part hangs. */
@@ -36,18 +37,16 @@ function stopWithParent(): void {
   }, PARENT_POLL_MS).unref();
 }
 
-async function main(): Promise<void> {
+async function main(options: SandboxOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (stopping === undefined && signal === 'SIGINT') console.log('\nStopping…');
       void stop(0).then(() => process.exit(0));
     });
   if (process.env.npm_lifecycle_event === 'sandbox') stopWithParent();
-  // Throws with a sentence for any other argument.
-  const { values } = parseArgs({ options: { postgres: { type: 'boolean' } } });
   const began = Date.now();
   const page = parts.adopt(await listenForPage(readPort()), (it) => it.close());
-  const start = startSandbox({ parts, print: (line) => console.log(`  ${line}`) }, values);
+  const start = startSandbox({ parts, print: (line) => console.log(`  ${line}`) }, options);
   starting = start;
   const sandbox = await start;
   page.show(sandbox);
@@ -55,7 +54,15 @@ async function main(): Promise<void> {
   console.log(`  ${page.url}\n\nCtrl-C stops everything.`);
 }
 
-main().catch(async (error: unknown) => {
+const program = new Command('npm run sandbox --')
+  .description('the whole product in your browser, with no account')
+  .option('--postgres', 'run the bot on a real Postgres instead of an SQLite file')
+  .option('--inspect', 'let a debugger attach to the bot, at 127.0.0.1:9229')
+  .showHelpAfterError()
+  .allowExcessArguments(false)
+  .parse();
+
+main(program.opts<SandboxOptions>()).catch(async (error: unknown) => {
   // Ctrl-C also interrupts parts that are starting. Their errors say nothing new. Some come just before the signal.
   await new Promise(setImmediate);
   if (error instanceof Abandoned || stopping !== undefined) return stop(0);

@@ -37,6 +37,7 @@ export interface RunningSandbox extends Sandbox {
  * Connects the parts, and prepares the bot.
  *
  * @param parts.environment the bot's environment.
+ * @param parts.inspect whether a debugger can attach to the bot.
  * @param parts.onCrash called when the bot exits without being asked to.
  */
 export function runSandbox(parts: {
@@ -45,9 +46,10 @@ export function runSandbox(parts: {
   services: Services;
   webhook: Webhook;
   environment: Record<string, string>;
+  inspect: boolean;
   onCrash: (bot: Bot) => void;
 }): RunningSandbox {
-  const { chain, discord, services, webhook, environment, onCrash } = parts;
+  const { chain, discord, services, webhook, environment, inspect, onCrash } = parts;
   const notification = services.notification!;
   const listeners = new Set<(event: SandboxEvent) => void>();
   const report = (event: SandboxEvent): void => {
@@ -57,6 +59,7 @@ export function runSandbox(parts: {
   const tracker = createTransactionTracker((changed) => report({ transactions: changed }));
   const bot = superviseBot({
     environment,
+    inspect,
     onChange: reportWorld,
     onLine(line) {
       const routed = routedIn(line);

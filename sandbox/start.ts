@@ -34,13 +34,23 @@ export interface Progress {
 /** Thrown when the start was abandoned because the sandbox was asked to stop. */
 export class Abandoned extends Error {}
 
+/** How the sandbox runs the bot. */
+export interface SandboxOptions {
+  /** It uses a Postgres of its own instead of an SQLite file. */
+  postgres?: boolean;
+  /** A debugger can attach to its process, at Node's usual port. */
+  inspect?: boolean;
+}
+
 /**
  * Starts everything and adds the first subscriptions. Nothing moves on the chain at first.
  *
- * @param options.postgres the bot uses a Postgres of its own instead of an SQLite file.
  * @throws with a sentence when a part does not start.
  */
-export async function startSandbox({ parts, print }: Progress, { postgres = false } = {}): Promise<Sandbox> {
+export async function startSandbox(
+  { parts, print }: Progress,
+  { postgres = false, inspect = false }: SandboxOptions = {},
+): Promise<Sandbox> {
   const started = async <T>(part: T, close: (part: T) => Promise<void>): Promise<T> => {
     if (!parts.disposed) return parts.adopt(part, close);
     await close(part);
@@ -80,7 +90,7 @@ export async function startSandbox({ parts, print }: Progress, { postgres = fals
   });
   const onCrash = ({ state, log }: Bot): void =>
     print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
-  const running = runSandbox({ chain, discord, services, webhook, environment, onCrash });
+  const running = runSandbox({ chain, discord, services, webhook, environment, inspect, onCrash });
   const sandbox = await started(running, (part) => part.close());
   await startBot(sandbox.bot, discord);
   print(`bot        process ${sandbox.bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);

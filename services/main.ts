@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './v8-options.ts';
 import type { ChainOptions } from './start.ts';
 
 /** `npm run services`: environment → configuration → the three services, or the one that the first argument names. */

@@ -1,3 +1,4 @@
+import './v8-options.ts';
 import { Command, InvalidArgumentError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';

@@ -1,3 +1,4 @@
+import './v8-options.ts';
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
 import { configWarnings, readConfig } from './config.ts';

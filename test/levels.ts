@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '..');
  */
 export const LEVELS = [
   ['src/errors'],
-  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
+  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits', 'src/v8-options'],
   ['src/config', 'src/store'],
   ['src/store/sql'],
   [
