@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { importsOf, LEVELS, roomOf } from './levels.ts';
 
-/** docs/architecture.md beside the imports of the sources. */
+/** docs/architecture.md, compared with the imports of the sources. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -62,11 +62,11 @@ it('lists in the table of the rooms exactly what each of them imports', () => {
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(imported));
 });
 
-it('names in the way of an event only files that the bot loads, and methods that the port has', () => {
-  const [, way = ''] = /^## An event's way$(.*?)^## /ms.exec(ARCHITECTURE)!;
+it('names in the path of an event only files that the bot loads, and methods that the port has', () => {
+  const [, section = ''] = /^## The path of an event$(.*?)^## /ms.exec(ARCHITECTURE)!;
   const loaded = new Set(['src/main.ts']);
   for (const path of loaded) for (const target of importsOf(path)) loaded.add(target);
-  const files = way.split(/^\d\. /m).flatMap((step) => {
+  const files = section.split(/^\d\. /m).flatMap((step) => {
     const paths = [...step.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => path!);
     // A name without a folder is in that of the step's first file.
     return paths.map((path) => (path.includes('/') ? path : join(dirname(paths[0]!), path)));
@@ -81,7 +81,7 @@ it('names in the way of an event only files that the bot loads, and methods that
     const type = new RegExp(`^  ${group}: (\\w+);`, 'm').exec(membersOf('Store'))?.[1] ?? 'nothing';
     return new RegExp(`^  ${method}\\(`, 'm').test(membersOf(type));
   };
-  const methods = [...way.matchAll(/\b([a-z]+)\.(?!ts\b)([a-z]\w+)/gi)];
+  const methods = [...section.matchAll(/\b([a-z]+)\.(?!ts\b)([a-z]\w+)/gi)];
   expect(methods.length).toBeGreaterThan(5);
   expect(methods.filter(([, group, method]) => !isMethod(group!, method!)).map(([name]) => name)).toEqual([]);
 });
