@@ -1,8 +1,8 @@
+import type { InteractionContext } from '../../src/discord/command.ts';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBuckets } from '../../src/domain/token-bucket.ts';
 import { UserError } from '../../src/errors.ts';
 import { relativeTime } from './reply.ts';
-import type { ContextWith } from './services.ts';
 
 /** How many lookups a person, a server and everybody together can make at once, and how often one more. */
 const PERSON = { burst: 5, everyMs: 6 * SECOND };
@@ -55,7 +55,7 @@ export function createCooldown(now: () => number): Cooldown {
 export function countLookUp(
   service: Queried,
   { guildId, user }: { guildId: string; user: { id: string } },
-  { cooldown, own, isOutside }: ContextWith<'cooldown'>,
+  { cooldown, own, isOutside }: InteractionContext & { cooldown: Cooldown },
 ): void {
   const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
   if (!hold) return;

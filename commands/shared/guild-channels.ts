@@ -1,8 +1,8 @@
 import { ChannelType, DiscordAPIError, type Guild, type GuildBasedChannel, RESTJSONErrorCodes } from 'discord.js';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { relativeTime } from './reply.ts';
-import type { ContextWith } from './services.ts';
 
 /** What Discord's response shows about a channel; undefined: nothing. */
 export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
@@ -124,6 +124,6 @@ export function readFailure(error: unknown): 'gone' | 'hidden' | null {
 }
 
 /** Throws the {@link UserError} for a guild whose requests Discord refused too often. */
-export function tooManyRefusals({ t, now }: ContextWith<'now'>): never {
+export function tooManyRefusals({ t, now }: { t: Translate; now(): number }): never {
   throw new UserError(t('failure.refused', { due: relativeTime(now() + REFUSED_MS) }));
 }
