@@ -167,7 +167,7 @@ async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choi
   const names = new Map<AddressText, string | null>(await namesByAddress(guildId, context));
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
-    // Counterparties come from the whole guild, so only people who see all of its channels get them.
+    // Counterparties are those of the whole guild, so only people who see all of its channels get them.
     const met = unseen.length === 0 ? await context.history.counterparties(guildId, LATEST_DECISIONS) : [];
     for (const { address } of visible) if (!names.has(address)) names.set(address, null);
     for (const address of met) if (!names.has(address)) names.set(address, null);

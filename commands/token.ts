@@ -81,7 +81,7 @@ export const token = {
       const value = checksumAddress(asset);
       offer({ name: t('token.choice', { address: value }), value });
     }
-    // Recent tokens come from the whole guild, so only people who see all of its channels get them.
+    // Recent tokens are those of the whole guild, so only people who see all of its channels get them.
     const moved = secret.size === 0 ? await tokens.known(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
     for (const one of moved) if (one.seen && one.token !== 'native') offer(tokenChoice(one, imitations, t));

@@ -61,7 +61,7 @@ async function main(): Promise<void> {
     log.error({ err: forLog(error) }, 'unexpected error: exiting');
     exitNow(1);
   });
-  // SIGHUP comes when the terminal is closed.
+  // SIGHUP is sent when the terminal is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   // By default SIGUSR1 opens a debugger, with which any user of this machine could read the bot's token.
   process.on('SIGUSR1', () => log.warn('ignoring SIGUSR1'));

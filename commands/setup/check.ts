@@ -15,7 +15,7 @@ type Needs = CheckProjectNeeds &
 
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
 
-/** `/setup check`: everything that an admin may have to fix, with the fix; faults come first. */
+/** `/setup check`: everything that an admin may have to fix, with the fix; faults first. */
 export async function check(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t, projects } = context;
   const findings = await findingsOf(interaction, context);

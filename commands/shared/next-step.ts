@@ -18,7 +18,7 @@ type Coverage =
   | { status: 'known'; missing: AddressText[]; onlyTypes: string[] };
 
 /**
- * What remains to do before alerts about these addresses come, as a field and the buttons that do it; `what` identifies
+ * What remains to do before these addresses get alerts, as a field and the buttons that do it; `what` identifies
  * the addresses in a button: a subscription's number, or `all`.
  */
 export async function nextStep(

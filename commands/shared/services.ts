@@ -101,7 +101,7 @@ export interface CommandServices extends StoreGroups {
    * wait.
    */
   sendingHold(guildId: string): GuildHold | null;
-  /** What came to a scope's receiver URL, and its limits. */
+  /** What a scope's receiver URL received, and its limits. */
   receiverQuota(scope: number): ScopeQuota;
   /** Why due alerts of a guild are not sent now: first what concerns every channel. */
   sendingPauses(guildId: string): SendingPause[];

@@ -111,7 +111,7 @@ function unflat(choices: Flat): Choices {
   return { ...part(own), filters: part(DEFAULT_FILTERS) } as unknown as Choices;
 }
 
-/** Refuses contradictory choices, so that nobody waits for alerts that can never come. */
+/** Refuses contradictory choices, so that nobody waits for alerts that can never arrive. */
 function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, called }: Reading): void {
   const pair = (asset: Asset) => ({ kind: `${called('kind')}: ${kind}`, what: tokens.nameOf(asset) });
   const isNative = (asset: Asset) => asset === 'native';

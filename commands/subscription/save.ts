@@ -25,7 +25,7 @@ function differences<Settings extends object>(before: Settings, after: Settings)
   return Object.fromEntries(changed) as Partial<Settings>;
 }
 
-/** The choices about pings and how often they come: changing these needs the right to ping. */
+/** The choices about pings and how often they are sent: changing these needs the right to ping. */
 export const PINGS = ['mention', 'mentionMinimum', 'mentionCooldown'] as const;
 
 /** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */

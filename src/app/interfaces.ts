@@ -29,7 +29,7 @@ export async function openInterfaces(
   return { health, projects, explorer: openExplorer(config, health, now) };
 }
 
-/** Opens the guilds' own projects; the key that seals them comes from the environment or from a file. */
+/** Opens the guilds' own projects; the key that seals them is read from the environment or from a file. */
 async function openProjects(
   { config, now, log }: AppContext,
   { store, keyFile, tokens }: Data,

@@ -22,7 +22,7 @@ export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /**
  * Starts the work on what was received; `store` is the one that it writes to. The parts are created from the end of an
- * event's way to its start, because each gets the next one: sender ← deliverer ← router. `context.stack` ends them.
+ * event's path to its start, because each gets the next one: sender ← deliverer ← router. `context.stack` ends them.
  */
 export async function startWorking(
   context: AppContext,

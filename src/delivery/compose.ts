@@ -130,7 +130,7 @@ export function composeJoined(
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
-  // Rendered as a new message first, which leaves room for names that come later.
+  // Rendered as a new message first, which leaves room for names that are added later.
   if (render(all, to.reference, now, to.payload).used < all.length) return null;
   return { body: render(all, to.reference, null, to.payload).payload, alerts: joining };
 }

@@ -1,6 +1,6 @@
 import { PER_SECOND } from './request-window.ts';
 
-/** Most of the latest slots that a guild gets before the others come first. */
+/** Most of the latest slots that a guild gets before the others take precedence. */
 const FAIR_SHARE = PER_SECOND / 5;
 
 /** Counts which guilds got the latest slots, about a second's worth of them. */

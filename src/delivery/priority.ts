@@ -4,7 +4,7 @@ import { createEventRate } from './event-rate.ts';
 import { createFairShare } from './fair-share.ts';
 import { PER_SECOND, type SlotPolicy } from './request-window.ts';
 
-/** A channel that waited longer comes before every one that did not. */
+/** A channel that waited longer is served before every one that did not. */
 const PATIENCE_MS = 5 * SECOND;
 
 const AT_ONCE: SlotPolicy = { spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY };

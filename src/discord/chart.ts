@@ -9,7 +9,7 @@ export interface Bars {
   up: number[];
   down: number[];
   other: number[];
-  /** The language of the numbers beside the grid lines. */
+  /** The language of the numbers next to the grid lines. */
   language: Language;
 }
 

@@ -50,7 +50,7 @@ const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
 /**
- * A CSV file with one row for each transfer of an address, oldest first. `movements` come latest first. `left`: how
+ * A CSV file with one row for each transfer of an address, oldest first. `movements` are latest first. `left`: how
  * many of the oldest do not fit.
  */
 export async function activityCsv(

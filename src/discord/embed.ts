@@ -66,7 +66,7 @@ function amountsOf(part: AlertPart, context: RenderContext): string[] {
   return words === null ? [] : [`${words.gave} → ${words.got}`];
 }
 
-/** The alerts in the order of the parts; what a swap gave comes before what it got. */
+/** The alerts in the order of the parts; what a swap gave is before what it got. */
 function inOrder(parts: AlertPart[]): Alert[] {
   return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
 }

@@ -124,8 +124,8 @@ export function messageOf(
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
 
 /**
- * The message of compact alerts, with the button beside the first one. `shownRoles`: the roles that the existing message
- * shows, which are not mentioned again.
+ * The message of compact alerts, with the button next to the first one. `shownRoles`: the roles that the existing
+ * message shows, which are not mentioned again.
  */
 function compactMessage(
   texts: string[],

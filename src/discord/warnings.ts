@@ -49,7 +49,7 @@ function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>,
     : context.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
 }
 
-/** The other projects that these events name, although they came to this one's URL, as lines. */
+/** The other projects that these events name, although they arrived at this one's URL, as lines. */
 export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext): string[] {
   const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
   const projects = new Set(foreign.map(({ projectId }) => projectId));

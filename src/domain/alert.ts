@@ -10,7 +10,9 @@ export interface Alert {
   guildId: string;
   channelId: string;
   createdAt: number;
-  /** When the transfer's first delivery came, and its number in the inbox; null in rows from before that was kept. */
+  /**
+   * When the transfer's first delivery arrived, and its number in the inbox; null in rows from before that was kept.
+   */
   receivedAt: number;
   inboxId: number | null;
   transfer: Transfer;

@@ -96,7 +96,7 @@ export interface ShownDeliveries {
   /** Numbers in the inbox, and hashes of the transactions; at most {@link MAX_SHOWN} of each. */
   inboxIds: number[];
   txHashes: string[];
-  /** When the oldest one came of those that were not held for a digest or quiet hours; null: there is none. */
+  /** When the oldest arrived that was not held for a digest or quiet hours; null: there is none. */
   receivedAt: number | null;
 }
 

@@ -21,7 +21,7 @@ export const BURST_DIGESTS_MS = 30 * MINUTE;
 
 /**
  * Returns until when a channel's next alerts are collected for a digest, which is due once that time has passed; null: they
- * are posted one by one. `alerts`: how many came in the window that ends with the last one, at `lastAt`; `digests`: how
+ * are posted one by one. `alerts`: how many were in the window that ends with the last one, at `lastAt`; `digests`: how
  * many the burst has had.
  */
 export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {

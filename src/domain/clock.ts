@@ -12,7 +12,7 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
-/** A clock that was set back by more than this is trusted at once: no retry comes after about that long. */
+/** A clock that was set back by more than this is trusted at once: no retry arrives after about that long. */
 const BELIEVED_MS = 15 * MINUTE;
 
 /**

@@ -27,7 +27,7 @@ export interface NewConfirmation<Asked extends Action = Action> {
   guildId: string;
   userId: string;
   action: Asked;
-  /** It comes back as it is after JSON: without fields that are `undefined`. */
+  /** It is returned as it is after JSON: without fields that are `undefined`. */
   detail: Questions[Asked];
   askedAt: number;
 }

@@ -15,7 +15,7 @@ export interface DryRun {
   hidden: Partial<Record<HiddenReason, number>>;
   /** The latest transfers that it would have posted. */
   examples: { transfer: Transfer; perspective: Perspective; seenAt: number }[];
-  /** When the oldest of the transfers that were looked through came; null if there was none. */
+  /** When the oldest of the examined transfers arrived; null if there was none. */
   since: number | null;
   /** How many were looked through, if there were more; otherwise null. */
   cut: number | null;
@@ -34,7 +34,7 @@ export interface RecentQuery {
   channelIds: readonly string[] | null;
 }
 
-/** The latest transfers of a guild's project: how many, when the oldest came, and those that involve the address. */
+/** The latest transfers of a guild's project: how many, when the oldest arrived, and those that involve the address. */
 export interface RecentTransfers {
   seen: number;
   oldest: number | null;

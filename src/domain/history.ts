@@ -14,7 +14,7 @@ export interface TransferHistory {
   count: number;
   reorganized: boolean;
   seenAt: number;
-  /** It came from the guild's own project. */
+  /** It is from the guild's own project. */
   own: boolean;
   /** One for each watched address that it was sent for. A field is null if an earlier version did not record it. */
   deliveries: {

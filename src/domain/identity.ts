@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { DeliveryIdentity } from './inbox.ts';
 import type { Transfer } from './transfer.ts';
 
-/** A retry cannot come sooner than this after an acknowledged delivery (the first one comes after 15 s). */
+/** A retry cannot arrive sooner than this after an acknowledged delivery (the first one is sent after 15 s). */
 const SECOND_TRANSFER_MS = 10_000;
 /**
- * Seconds after a try within which its first retry can come: 15 s after the try timed out, which takes 3 s at most,
+ * Seconds after a try within which its first retry can arrive: 15 s after the try timed out, which takes 3 s at most,
  * plus or minus a second because of the network.
  */
 const FIRST_RETRY = { from: 14, to: 19 };
-/** Seconds after a try within which neither a later retry nor a repeat of a whole block range can come. */
+/** Seconds after a try within which neither a later retry nor a repeat of a whole block range can arrive. */
 const LATER_RETRY = 59;
 /** Seconds by which bodies may be stored out of order: each is stored once it has been read completely. */
 const OUT_OF_ORDER = 3;
@@ -46,7 +46,7 @@ export interface SeenDelivery {
 }
 
 /**
- * What the bodies of a delivery's first minute, when only first retries can come, show about the number of transfers.
+ * What the bodies of a delivery's first minute, when only first retries can arrive, show about the number of transfers.
  */
 export interface FirstMinute {
   /** The least number of equal transfers that explains them. */
@@ -61,7 +61,7 @@ export interface FirstMinute {
  */
 export type Verdict = 'new' | 'twin' | 'second' | 'repeat';
 
-/** When a body came and when its 200 was written completely; null: it was not, as far as is known. */
+/** When a body arrived and when its 200 was written completely; null: it was not, as far as is known. */
 export interface Receipt {
   receivedAt: number;
   answeredAt: number | null;
@@ -72,7 +72,7 @@ const LONGEST_NAME = 60;
 
 /**
  * Judges a body against what was seen before, and updates the delivery's record. A signed body is identified by its ID
- * and its place: each place counts as one transfer. Others are judged by when they came.
+ * and its place: each place counts as one transfer. Others are judged by when they arrived.
  */
 export function judge(
   known: SeenDelivery | undefined,
@@ -104,10 +104,10 @@ export function judge(
 const shortName = (name: string): string => (name.length > LONGEST_NAME ? hash('sha256', name) : name);
 
 /**
- * Judges a body by when it came. Even an acknowledged delivery may come again, if the response was lost. So a body that
- * can be a retry of an earlier one never counts as a second transfer, and never more transfers are counted than there
- * are. Of three or more equal transfers, one may be missed if its body came 14 to 19 seconds (with rounding, 13 to 20)
- * after another one's and less than ten after the last.
+ * Judges a body by when it arrived. Even an acknowledged delivery may be repeated, if the response was lost. So a body
+ * that can be a retry of an earlier one never counts as a second transfer, and never more transfers are counted than
+ * there are. Of three or more equal transfers, one may be missed if its body arrived 14 to 19 seconds (with rounding,
+ * 13 to 20) after another one's and less than ten after the last.
  */
 function judgeByTime(
   known: SeenDelivery | undefined,

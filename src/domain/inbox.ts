@@ -1,7 +1,7 @@
 import { DAY } from './clock.ts';
 import { OPERATOR_SCOPE } from './scope.ts';
 
-/** A delivery as it came. */
+/** A delivery as it was received. */
 export interface NewDelivery {
   scope: number;
   receivedAt: number;
@@ -58,11 +58,11 @@ export interface EndedResponse {
   answeredAt: number | null;
 }
 
-/** A delivery that could not be understood, with its bytes as they came. */
+/** A delivery that could not be understood, with its bytes as received. */
 export interface Quarantined {
   id: number;
   scope: number;
-  /** The guild whose own project's URL it came to; null: the operator's, or a project that is gone. */
+  /** The guild whose own project's URL it arrived at; null: the operator's, or a project that is gone. */
   guildId: string | null;
   receivedAt: number;
   reason: string;

@@ -8,7 +8,7 @@ export interface Head {
 
 /** No delivery is repeated for longer, so older samples do not matter. */
 export const HEADS_MS = 3 * DAY;
-/** One or two retries are normal; the third comes after eleven minutes. */
+/** One or two retries are normal; the third is sent after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
 /**

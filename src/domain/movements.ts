@@ -27,7 +27,7 @@ export interface ActivityQuery {
 /** A transfer, with every decision that the guild's subscriptions made about it. */
 export interface DecidedTransfer {
   transferId: number;
-  /** When it came. */
+  /** When it arrived. */
   at: number;
   /** Each is `matched` or a `HiddenReason`; a later version may have stored one that is unknown here. */
   outcomes: string[];

@@ -16,7 +16,7 @@ export interface QuotaLimits {
   operatorRate: number | null;
 }
 
-/** What came to one receiver URL, and what may. */
+/** What one receiver URL received, and what it may receive. */
 export interface ScopeQuota {
   waiting: number;
   /** Bytes. */

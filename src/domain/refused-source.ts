@@ -1,5 +1,5 @@
 /**
- * Where a delivery came from that was refused for its source. `unlisted`: `source` is neither a source nor a trusted
+ * The origin of a delivery that was refused for its source. `unlisted`: `source` is neither a source nor a trusted
  * proxy. `no-sender`: behind the trusted proxies there was no other address; `source` is the last of them. `unreadable`:
  * what the proxy sent is not an IP address.
  */

@@ -59,7 +59,7 @@ export interface RoutingQuery extends ObservedTransfer {
   transferKey: string;
   deliveryKey: string;
   scope: number;
-  /** When it came. */
+  /** When it arrived. */
   at: number;
 }
 
@@ -155,7 +155,7 @@ export interface Counterparty {
   counterparty: AddressText;
 }
 
-/** A counterparty to store, and when the transfer came. */
+/** A counterparty to store, and when the transfer arrived. */
 export interface LearnedCounterparty extends Counterparty {
   at: number;
 }

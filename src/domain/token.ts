@@ -2,7 +2,7 @@ import type { AddressText } from './address.ts';
 import type { Asset } from './subscription.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
-/** A token that a guild may mean by its symbol. Names come from the chain: hostile text. */
+/** A token that a guild may mean by its symbol. Names are from the chain: hostile text. */
 export interface KnownToken {
   token: Asset;
   symbol: string | null;

@@ -10,7 +10,7 @@ export type Warning =
   | { kind: 'uncataloged' }
   /** The explorer could not be asked whether its catalog lists the token. */
   | { kind: 'unchecked' }
-  /** It came late, on a retry; `ms`: how long after events of later blocks. */
+  /** It arrived late, on a retry; `ms`: how long after events of later blocks. */
   | { kind: 'late'; ms: number }
-  /** Its body names a different project than the one whose receiver URL it came to. */
+  /** Its body names a different project than the one whose receiver URL it arrived at. */
   | { kind: 'other-project'; projectId: string };

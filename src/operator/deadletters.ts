@@ -162,7 +162,7 @@ function parse(id: string): Id {
   return { letter: found[1]!, number: Number(found[2]) };
 }
 
-/** Runs an action on the database at a URL, also beside running bots; rejects when the database cannot be used. */
+/** Runs an action on the database at a URL, also while bots are running; rejects when the database cannot be used. */
 export async function withDeadLetters<Result>(
   url: string,
   act: (store: DeadLetterStore) => Promise<Result>,

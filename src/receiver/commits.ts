@@ -13,7 +13,7 @@ import type { WaitingBodies, WaitingBody } from './waiting-bodies.ts';
 const MAX_IN_COMMIT = 128;
 /**
  * A delivery this old is not stored: the process was suspended, and the sender will retry. Stored this late, it would
- * look like a second transfer beside its own retry.
+ * look like a second transfer next to its own retry.
  */
 const LATE_MS = 2_000;
 

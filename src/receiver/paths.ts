@@ -17,7 +17,7 @@ export interface ReceiverUrls {
 /** The receiver URLs of every scope. */
 export interface ReceiverPaths {
   urls(scope: number): ReceiverUrls;
-  /** Adds a new URL to a scope beside the current one; false while an older one still has to be revoked. */
+  /** Adds a new URL to a scope next to the current one; false while an older one still has to be revoked. */
   rotate(scope: number): Promise<boolean>;
   /** Revokes a scope's retiring URL; false when there is none. */
   revoke(scope: number): Promise<boolean>;

@@ -37,7 +37,7 @@ export function createQuotas(options: {
   }
 
   return {
-    /** Counts a delivery that comes in; returns why it is refused, or null. */
+    /** Counts an incoming delivery; returns why it is refused, or null. */
     admit(scope: number): QuotaReason | null {
       const reason = excess(scope);
       if (reason) scopes.refused(scope, reason);

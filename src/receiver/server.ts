@@ -206,7 +206,7 @@ function refusedSource(
   return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
 }
 
-/** Whether no delivery can come from this peer: it is no source, and no proxy that passes on those of others. */
+/** Whether this peer cannot send deliveries: it is neither a source nor a proxy that forwards those of others. */
 const isStranger = (
   ip: string | null,
   { RECEIVER_SOURCE_CHECK, RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],

@@ -3,12 +3,12 @@ import { type Clock, SECOND } from '../domain/clock.ts';
 /** A process that did nothing for this long was stopped: a sender waits for 3 s, a load balancer for less. */
 const SLEPT_MS = 1.5 * SECOND;
 const LOOK_MS = SECOND / 4;
-/** How long it takes to read all requests that came meanwhile. */
+/** How long it takes to read all requests that arrived in the meantime. */
 const READ_MS = SECOND;
 
 /**
- * Tracks whether this process has just slept. Requests that came meanwhile look new, but their senders gave up and may
- * have delivered to another process since: stored now, they would look like second transfers.
+ * Tracks whether this process has just slept. Requests that arrived meanwhile look new, but their senders gave up and
+ * may have delivered to another process since: stored now, they would look like second transfers.
  */
 export function watchSleep(now: () => number, after: Clock['after']) {
   let lookedAt = now();

@@ -48,7 +48,7 @@ export async function startReceiver(options: ReceiverOptions) {
   const { HOST, PORT } = config;
   const url = config.ROLES.includes('receive') ? await listen(app, HOST, PORT, 'PORT') : `http://${HOST}:${PORT}`;
   return {
-    /** Where it listens, or the receivers beside it do, without the path. */
+    /** Where it listens, or its fellow receivers do, without the path. */
     url,
     intake,
     stopAdmitting: intake.stopAdmitting,

@@ -35,7 +35,7 @@ export interface RoutingState {
   stats: ReadonlyMap<number, ActivityStats>;
 }
 
-/** Where the context comes from. */
+/** The source of the context. */
 export interface ContextOptions {
   store: Store;
   /** The operator's project id; null when it is not set. */

@@ -15,7 +15,7 @@ export type InboxBuffer<Parsed extends ParsedRow> = ReturnType<typeof createInbo
 
 /**
  * The oldest deliveries that wait for the router, in memory; each is parsed once. Scopes take turns, so that a flood at
- * one receiver URL does not delay the others; each scope's deliveries stay in the order in which they came. Deliveries
+ * one receiver URL does not delay the others; each scope's deliveries stay in the order of arrival. Deliveries
  * that this process has just stored are not read again; the inbox is read only for the rest. `isShared`: other processes
  * store deliveries, too, so the inbox is read whenever something may have been stored.
  */

@@ -11,7 +11,7 @@ export interface Waiting<Parsed> {
   parsed?: Parsed;
 }
 
-/** The deliveries of one scope, in the order in which they came. */
+/** The deliveries of one scope, in the order of arrival. */
 interface Lane<Parsed> {
   rows: Map<number, Waiting<Parsed>>;
   characters: number;

@@ -68,7 +68,7 @@ export function startRouter(options: RouterOptions) {
     });
   }
 
-  /** Receiving comes first; the inbox is already on disk. In real time, because the load is real. */
+  /** Receiving has priority; the inbox is already on disk. In real time, because the load is real. */
   async function yieldToReceiver(): Promise<void> {
     const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
     while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(LOOK_MS);

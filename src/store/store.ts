@@ -59,7 +59,7 @@ export interface Store {
   erasure: Erasure;
 }
 
-/** Deliveries as they came: bytes that are on disk and wait for the router. */
+/** Deliveries as received: bytes that are on disk and wait for the router. */
 export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
@@ -76,7 +76,7 @@ export interface Inbox {
 
 /** Deliveries that could not be understood, with their bytes, until somebody replays or discards them. */
 export interface Quarantine {
-  /** How much is in quarantine, by the scope it came for. */
+  /** How much is in quarantine, by the scope it arrived for. */
   sizes(): Promise<{ scope: number; rows: number; bytes: number }[]>;
   /** All of them, oldest first, without their bytes. */
   list(): Promise<(Omit<Quarantined, 'body'> & { bytes: number })[]>;

@@ -43,7 +43,9 @@ const frame = z.looseObject({
 
 const NOT_FOUND = /not\s*found|no\s+(token|contract)/i;
 
-/** Reads the explorer's response. "Not found" and "invalid" come with any status code, in the envelope's message. */
+/**
+ * Reads the explorer's response. "Not found" and "invalid" may have any status code and are in the envelope's message.
+ */
 export function readToken(response: HttpResult, address: AddressText): TokenResult {
   const failure = failureOf(response);
   const parsed = frame.safeParse(response.status === 'answered' ? response.json : undefined);
@@ -53,7 +55,7 @@ export function readToken(response: HttpResult, address: AddressText): TokenResu
   const { message: reason, result } = parsed.data;
   // Some services return "NOTOK" with the reason in place of the record.
   const message = [reason, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
-  // "Not found" may come with an empty record.
+  // "Not found" may have an empty record.
   const isRefused = failure !== null || (parsed.data.status === '0' && NOT_FOUND.test(message));
   if (!isRefused && token.success) return { status: 'found', token: toToken(token.data, address) };
   if (NOT_FOUND.test(message)) return { status: 'not-found' };

@@ -1,4 +1,4 @@
-/** Calls to the database on an event's way that read, or write one row: they have no transaction. */
+/** Calls to the database on an event's path that read, or write one row: they have no transaction. */
 const SINGLE = ['inbox.next', 'routing.context', 'outbox.claim', 'outbox.countAttempt'];
 /** Calls that are one transaction. */
 const WHOLE = [

@@ -5,7 +5,7 @@ import { SCHEMA_VERSION, versionOf } from './schema.ts';
 import { openTables } from './tables.ts';
 import { shownUrl } from './url.ts';
 
-/** A database as a tool uses it beside running processes: nothing is created or migrated. */
+/** A database as a tool uses it while processes run: nothing is created or migrated. */
 export interface Beside {
   store: Store;
   close(): Promise<void>;

@@ -61,7 +61,7 @@ async function nextOf(sql: Statements, channelId: string, options: ClaimOptions,
   return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
 }
 
-/** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
+/** Returns a frozen batch to be sent; an edit includes the message that it edits. */
 async function takeUp(sql: Statements, id: number, now: number): Promise<NextMessage> {
   const found = await sql.get<Batch>(`SELECT ${BATCH_COLUMNS} FROM batches WHERE id = $1`, id);
   const batch = found!;

@@ -54,7 +54,7 @@ async function open(url: string, { onProgress = () => undefined }: Progress): Pr
 
 const toStore = (connection: Connection): OpenStore => ({
   store: openTables(connection),
-  /** Nothing to check beside the calls themselves: the server looks after its files. */
+  /** Nothing to check besides the calls themselves: the server looks after its files. */
   check: async () => null,
   syncMs: connection.receiveMs,
   close: connection.close,

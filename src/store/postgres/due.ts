@@ -46,7 +46,7 @@ export async function nextDue(
   options: ClaimOptions,
   now: number,
 ): Promise<DueAlerts | { until: number | null; burst: boolean }> {
-  // Held alerts come first: they are older than later ones that were not held (due_at 0).
+  // Held alerts are first: they are older than later ones that were not held (due_at 0).
   const due = await sql.get<DueGroup>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
      WHERE channel_id = $1 AND state = 'waiting' AND due_at <= $2

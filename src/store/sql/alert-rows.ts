@@ -6,7 +6,7 @@ import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../d
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 
-/** What rows about alerts mean, whatever engine they come from. */
+/** What rows about alerts mean, whatever engine they are from. */
 
 /** An alert as {@link ALERT_COLUMNS} select it. */
 export interface AlertRow

@@ -1,6 +1,6 @@
 import type { Backlog } from '../../domain/overview.ts';
 
-/** What counts of the backlog mean, whatever engine they come from. */
+/** What counts of the backlog mean, whatever engine they are from. */
 
 /** Channels that cannot be written to and that a subscription names or alerts wait for. */
 export const STOPPED = `FROM channels c WHERE state <> 'ready' AND (

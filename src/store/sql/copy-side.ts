@@ -1,6 +1,6 @@
 /** What moves from one engine to another, and what each engine does for it. */
 
-/** Every table that moves, with its key. Tables that others refer to come first. */
+/** Every table that moves, with its key. Tables that others refer to are first. */
 export const COPIED_TABLES = {
   projects: 'id',
   receiver_tokens: 'token',

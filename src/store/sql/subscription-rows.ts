@@ -8,7 +8,7 @@ import {
   type Watcher,
 } from '../../domain/subscription.ts';
 
-/** What rows of subscriptions mean, whatever engine they come from. */
+/** What rows of subscriptions mean, whatever engine they are from. */
 
 /** A subscription's label, in a statement that reads `subscriptions`. */
 export const LABEL_OF_SUBSCRIPTION = `(SELECT name FROM labels

@@ -1,7 +1,7 @@
 import type { SeenTransfer } from '../../domain/identity.ts';
 import type { StoredDelivery } from '../../domain/routing.ts';
 
-/** What rows of transfers and their deliveries mean, whatever engine they come from. */
+/** What rows of transfers and their deliveries mean, whatever engine they are from. */
 
 /** What is stored about a transfer; data is JSON. */
 export interface TransferRow extends Omit<SeenTransfer, 'id' | 'reorganized' | 'transfer'> {

@@ -89,7 +89,7 @@ async function unpackTo(backup: string, fresh: string, report: BackupProgress): 
   if (!(await isCompressed(backup))) return void (await backUp(backup, fresh, report));
   const unpacked = `${fresh}.unpacked`;
   using leftovers = new DisposableStack();
-  // SQLite leaves its own files beside a database that it cannot read.
+  // SQLite leaves its own files next to a database that it cannot read.
   for (const end of ['', '-wal', '-shm']) leftovers.defer(() => rmSync(unpacked + end, { force: true }));
   await decompress(backup, unpacked, (done, total) => report(done, total, 'decompressing')).catch(
     (error: NodeJS.ErrnoException) => {
@@ -120,7 +120,7 @@ function lockFor(file: string): Database.Database {
 function keep(file: string, kept: string): boolean {
   const isThere = existsSync(file);
   if (isThere) linkSync(file, kept);
-  // If the database was not closed cleanly, its newest commits are in the log beside it. SQLite would apply a leftover
+  // If the database was not closed cleanly, its newest commits are in the log next to it. SQLite would apply a leftover
   // log to the restored file and destroy it.
   for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
   return isThere;
@@ -137,7 +137,7 @@ async function copy(
     using source = closing(new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS }));
     // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
     source.exec('BEGIN');
-    // Also opens the log beside the file, so an unreadable log fails here.
+    // Also opens the log next to the file, so an unreadable log fails here.
     source.pragma('user_version');
     isOpen = true;
     await source.backup(partial, {

@@ -102,7 +102,7 @@ function frozenBatches(db: Database) {
   );
   const countAttempt = (batchId: number, now: number): void => void attempt.run(now, batchId);
 
-  /** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
+  /** Returns a frozen batch to be sent; an edit includes the message that it edits. */
   function takeUp(row: BatchRow, now: number): NextMessage {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
     if (batch.kind !== 'edit')

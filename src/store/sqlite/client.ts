@@ -25,11 +25,11 @@ export async function openStore(
   const faults = watchFaults(file, clock, { onUnusable, onUnchecked });
   const listener = { onLost, onError: faults.note, onProgress };
   const opening = openConnection({ file, reads: false }, Promise.resolve(), listener);
-  // Its thread starts beside the writer's; the file can be read once the writer has created or migrated it.
+  // Its thread starts along with the writer's; the file can be read once the writer has created or migrated it.
   const openingReader = openConnection({ file, reads: true }, opening, listener);
   openingReader.catch(() => undefined); // When the writer fails, its error is the reason.
   await using stack = new AsyncDisposableStack();
-  // The last connection to close runs SQLite's checkpoint, so the writer comes last.
+  // The last connection to close runs SQLite's checkpoint, so the writer closes last.
   const writer = stack.adopt(await opening, ({ close }) => close());
   const reader = stack.adopt(await openingReader, ({ close }) => close());
   faults.watch(writer);

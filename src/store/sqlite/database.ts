@@ -12,7 +12,7 @@ import { MIGRATIONS } from './migrations.ts';
 
 /** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
-/** The same for a tool beside a running bot. */
+/** The same for a tool that runs next to a bot. */
 const BESIDE_BUSY_MS = 10_000;
 
 /** Error codes for a file that is not a database or not writable. */

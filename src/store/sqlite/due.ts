@@ -17,7 +17,7 @@ import { alertReader } from './alerts.ts';
 /** Finds the due alerts of a channel. */
 export function dueAlerts(db: Database) {
   const { claimed } = alertReader(db);
-  // Held alerts come first: they are older than later ones that were not held (due_at 0).
+  // Held alerts are first: they are older than later ones that were not held (due_at 0).
   const group = db.prepare<[string, number], DueGroup>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
      WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?

@@ -29,10 +29,10 @@ const SUFFIX = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
 /** The bits of a mode that let all other users in. */
 const OTHERS = 0o007;
 
-/** Resolves links in a database's path. SQLite keeps its other files beside the target. */
+/** Resolves links in a database's path. SQLite keeps its other files next to the target. */
 export const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
-/** The folder beside a database where its backups go. */
+/** The folder next to a database where its backups go. */
 export const backupFolder = (file: string): string => join(dirname(file), 'backups');
 
 /** Where backups are, in words: what needs them does not know whether BACKUP_DIR is set. */

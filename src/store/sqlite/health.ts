@@ -45,7 +45,7 @@ const identityOf = (found: { dev: bigint; ino: bigint } | undefined): string | n
 
 /** Identifies the files of a database that was just opened. */
 export function identify(file: string): FileIdentities {
-  // SQLite keeps the log beside the target of a link.
+  // SQLite keeps the log next to the target of a link.
   const real = realFile(file);
   return [...new Set([file, real, `${real}-wal`, `${real}-shm`])].map((path) => ({
     path,

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { realFile } from './folder.ts';
 
 /**
- * Takes the lock: an exclusive transaction on a file beside the database, with links resolved. The system releases it
+ * Takes the lock: an exclusive transaction on a file next to the database, with links resolved. The system releases it
  * however the process ends.
  */
 export function takeLock(file: string): Database.Database {
