@@ -7,9 +7,12 @@ import {
   ALICE,
   CHANNEL,
   decision,
+  freeze,
   GUILD,
   keyOf,
   NOW,
+  next,
+  notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
@@ -174,6 +177,22 @@ export function erasureContract(open: OpenEmpty): void {
       await store.deadLetters.discard(letter!.id, NOW);
       await pruneAll(store, NOW);
       expect(await left(store, 1)).toBe(0);
+    });
+
+    it('keeps an old message that was not sent yet', async () => {
+      const store = await open();
+      await store.channels.postNotice(notice({ now: OLD }));
+      await pruneAll(store, NOW);
+      expect(await next(store)).toMatchObject({ status: 'batch', batch: { kind: 'notice', frozenAt: OLD } });
+    });
+
+    it('keeps an old message as long as an alert of it', async () => {
+      const store = await open();
+      await post(store, [1], { now: OLD });
+      await store.outbox.deadLetter(await freeze(store, {}, OLD), 'refused', OLD);
+      await pruneAll(store, NOW);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      expect(first[0]!.alerts).toMatchObject([{ state: 'dead', message: { kind: 'create', frozenAt: OLD } }]);
     });
 
     it('deletes transfers of servers’ own projects that concern no subscription, and no others', async () => {

@@ -1,6 +1,6 @@
 import type { AddressText } from '../../../src/domain/address.ts';
 import type { Alert, NewAlert } from '../../../src/domain/alert.ts';
-import type { ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
+import type { Batch, ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
 import type { SeenTransfer } from '../../../src/domain/identity.ts';
 import type { Decision, RoutingResult, StoredDelivery } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
@@ -203,6 +203,34 @@ export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayChange: true 
 /** What a channel is sent next. */
 export const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL): Promise<NextMessage> =>
   (await outbox.claim(channelId, TAKE, now)).next;
+
+/** The transaction numbers of the alerts that a channel is sent next; empty when that is something else. */
+export async function due(store: Store, now = NOW, channelId = CHANNEL): Promise<number[]> {
+  const found = await next(store, now, channelId);
+  return found.status === 'alerts' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
+}
+
+/** What a claim finds when alerts are due. */
+export async function dueAlerts(store: Store, now = NOW): Promise<Extract<NextMessage, { status: 'alerts' }>> {
+  const found = await next(store, now);
+  if (found.status !== 'alerts') throw new Error(`There are no alerts to send, but: ${JSON.stringify(found)}.`);
+  return found;
+}
+
+/** Claims the frozen message or the edit that comes next. */
+export async function frozen(store: Store, now = NOW): Promise<Batch> {
+  const found = await next(store, now);
+  if (found.status !== 'batch') throw new Error(`There is no message to send, but: ${JSON.stringify(found)}.`);
+  return found.batch;
+}
+
+/** Counts another transfer equal to the nth, which sent messages must show; returns their channels. */
+export async function countAgain(store: Store, n: number, now = NOW): Promise<string[]> {
+  const query = { transferKey: keyOf(n), deliveryKey: keyOf(n), scope: 0, at: now, transfer: transfer(n) };
+  const [seen] = (await store.routing.context([query], now)).transfers;
+  const changed = { ...seen!, count: seen!.count + 1 };
+  return store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }));
+}
 
 /** Stores bodies and quarantines them, as the router does with what it does not understand. */
 export async function quarantine(store: Store, bodies: (string | Uint8Array)[], scope = 0): Promise<void> {

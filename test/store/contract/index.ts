@@ -2,6 +2,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
 import { auditContract } from './audit.ts';
 import { channelsContract } from './channels.ts';
+import { deadLettersContract } from './dead-letters.ts';
+import { editsContract } from './edits.ts';
 import { erasureContract } from './erasure.ts';
 import { guildsContract } from './guilds.ts';
 import { historyContract } from './history.ts';
@@ -30,6 +32,8 @@ export function storeContract(make: StoreFactory): void {
   };
   auditContract(open);
   channelsContract(open);
+  deadLettersContract(open);
+  editsContract(open);
   erasureContract(open);
   guildsContract(open);
   historyContract(open);

@@ -109,5 +109,22 @@ export function knowledgeContract(open: OpenEmpty): void {
       };
       expect([await seenAt(NOW), await seenAt(NOW + DAY), await seenAt(NOW + DAY + 1)]).toEqual([[0], [0], [DAY + 1]]);
     });
+
+    it('finds a guild’s own addresses that begin and end like a party’s', async () => {
+      const store = await openWatched();
+      const digits = (first: string, last: string) => `0x${first.padEnd(36, '7')}${last}` as const;
+      const [first, last] = [ALICE.slice(2, 6), ALICE.slice(-4)];
+      const [labeled, watched] = [digits(first, last), digits(`${first}1`, last)];
+      const others = [digits(first, 'ffff'), digits('ffff', last)];
+      for (const [n, one] of [labeled, ...others].entries())
+        await store.labels.set(GUILD, { address: one, name: `Name ${n}`, createdBy: ADA, at: NOW }, 9);
+      for (const one of [watched, digits(`${first}1`, 'ffff')]) await subscribe(store, { address: one });
+      await subscribe(store, { address: labeled, guildId: OTHER_GUILD, channelId: '9' });
+      const { named } = await knowledge(store);
+      expect(named.map(({ guildId, address, label }) => [guildId, address, label])).toEqual([
+        [GUILD, labeled, 'Name 0'],
+        [GUILD, watched, null],
+      ]);
+    });
   });
 }

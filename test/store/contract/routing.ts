@@ -5,6 +5,7 @@ import {
   ALICE,
   CHANNEL,
   decision,
+  delivery,
   GUILD,
   keyOf,
   NOW,
@@ -18,6 +19,7 @@ import {
   TREASURY,
   transfer,
   txHash,
+  USDC,
 } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
@@ -73,6 +75,29 @@ export function routingContract(open: OpenEmpty): void {
       await store.routing.commit(routed({ stats: [second] }));
       expect((await contextOf(store, 1)).stats).toEqual([second]);
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ lastEventAt: NOW + HOUR });
+    });
+
+    it('returns a delivery as it was stored last', async () => {
+      const store = await open();
+      const first = delivery(1, { names: ['seen'], owed: true, answeredAt: null });
+      await store.routing.commit(routed({ transfers: [storedTransfer(1)], deliveries: [first] }));
+      const [seen] = (await contextOf(store, 1)).transfers;
+      expect((await contextOf(store, 1)).deliveries).toEqual([first]);
+      const minute = { least: 2, alone: [1, 0] };
+      const changed = { count: 2, owed: false, answeredAt: NOW + 1, received: 3, lastAt: NOW + 2, minute };
+      const second = { ...first, ...changed, names: ['seen', 'again'] };
+      await store.routing.commit(routed({ transfers: [seen!], deliveries: [second] }));
+      expect((await contextOf(store, 1)).deliveries).toEqual([second]);
+    });
+
+    it('knows a token as muted until its time', async () => {
+      const store = await open();
+      await subscribe(store);
+      await store.subscriptions.muteToken(GUILD, USDC, NOW);
+      const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: NOW, transfer: transfer(1) };
+      const mutes = async (now: number) => (await store.routing.context([query], now)).mutes;
+      expect(await mutes(NOW - 1)).toEqual([{ guildId: GUILD, token: USDC }]);
+      expect(await mutes(NOW)).toEqual([]);
     });
 
     it('knows the time zones of the guilds whose alerts may be held', async () => {

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { JOIN_MS } from '../../../src/domain/batch.ts';
+import {
+  CHANNEL,
+  countAgain,
+  dueAlerts,
+  freeze,
+  frozen,
+  GUILD,
+  NOW,
+  next,
+  OTHER_CHANNEL,
+  post,
+  routed,
+  send,
+  txHash,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+export function editsContract(open: OpenEmpty): void {
+  describe('edits of sent messages', () => {
+    it('adds an alert to its transaction’s sent message by an edit', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const found = await dueAlerts(store);
+      const [to] = found.joins;
+      const edit = await store.outbox.join(CHANNEL, to!, found.alerts, '{"content":"both"}', NOW);
+      expect(await next(store)).toMatchObject({ status: 'batch', batch: { id: edit, kind: 'edit' } });
+      await store.outbox.markEdited(edit!, NOW);
+      expect(await store.outbox.channelsWithWork()).toEqual([]);
+      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).toMatchObject({
+        first: [{ alerts: [{ state: 'sent' }] }, { alerts: [{ state: 'sent' }] }],
+      });
+    });
+
+    it('lets alerts wait again whose message could not be edited', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const found = await dueAlerts(store);
+      const edit = await store.outbox.join(CHANNEL, found.joins[0]!, found.alerts, '{}', NOW);
+      await store.outbox.markEditFailed(edit!, null, NOW);
+      expect(await next(store)).toMatchObject({ status: 'alerts', alerts: [{}], joins: [] });
+      expect(await store.deadLetters.list(9)).toEqual([]);
+    });
+
+    it('renders a sent message again on request, once', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'abc' });
+      const message = { channelId: CHANNEL, reference: 'abc' };
+      expect(await store.outbox.requestRerender([message, message], NOW)).toEqual([CHANNEL]);
+      const found = await next(store);
+      expect(found).toMatchObject({ status: 'batch', batch: { kind: 'edit' }, original: { alerts: [{}] } });
+      if (found.status === 'batch') await store.outbox.markEdited(found.batch.id, NOW);
+      expect(await store.outbox.channelsWithWork()).toEqual([]);
+      expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
+    });
+
+    it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async () => {
+      const store = await open();
+      for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
+        await post(store, [n]);
+        await send(store, { reference });
+      }
+      await post(store, [3]);
+      await freeze(store, { reference: 'frozen' });
+      await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'labeled' }], NOW);
+      await countAgain(store, 2);
+      await post(store, [4]);
+      const claim = async (mayChange: boolean) => {
+        const claimed = (await store.outbox.claim(CHANNEL, { limit: 9, alone: false, mayChange }, NOW)).next;
+        return claimed.status === 'batch' ? claimed.batch : claimed;
+      };
+
+      const frozen = await claim(true);
+      expect(frozen).toMatchObject({ reference: 'frozen' });
+      if ('id' in frozen) await store.outbox.markSent(frozen.id, 'm', NOW);
+      expect(await claim(false)).toMatchObject({ status: 'alerts' });
+      const change = await claim(true);
+      expect(change).toMatchObject({ reference: 'changed' });
+      if ('id' in change) await store.outbox.markEdited(change.id, NOW);
+      expect(await claim(true)).toMatchObject({ status: 'alerts' });
+      await send(store);
+      expect(await claim(false)).toMatchObject({ status: 'nothing', until: null, change: true });
+      expect(await claim(true)).toMatchObject({ reference: 'labeled' });
+    });
+
+    it('names the channels whose sent messages a changed transfer concerns', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      expect(await store.routing.commit(routed({ transfers: [], changed: [] }))).toEqual([]);
+      expect(await countAgain(store, 1)).toEqual([CHANNEL]);
+      expect(await next(store)).toMatchObject({
+        status: 'batch',
+        batch: { kind: 'edit' },
+        original: { alerts: [{ count: 2 }] },
+      });
+    });
+
+    it('lets alerts join their transaction’s message for ten minutes, and none that is plain text', async () => {
+      const store = await open();
+      await post(store, [1]);
+      const id = await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      expect((await dueAlerts(store, NOW + JOIN_MS - 1)).joins).toMatchObject([{ id, txHash: txHash(1) }]);
+      expect((await dueAlerts(store, NOW + JOIN_MS)).joins).toEqual([]);
+      await post(store, [3], { channelId: OTHER_CHANNEL });
+      await send(store, { channelId: OTHER_CHANNEL, plain: true });
+      await post(store, [4], { channelId: OTHER_CHANNEL, transfer: { txHash: txHash(3) } });
+      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'alerts', joins: [] });
+    });
+
+    it('refuses to add an alert to a message whose alerts changed since they were read', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const { joins, alerts } = await dueAlerts(store);
+      await countAgain(store, 1);
+      expect(await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW)).toBeNull();
+    });
+
+    it('counts an attempt of an edit when it is claimed, and accepts another request from then on', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'abc' });
+      await countAgain(store, 1);
+      const first = await frozen(store, NOW + 1);
+      expect(first).toMatchObject({ kind: 'edit', attempts: 0, unsure: false, firstSentAt: null });
+      expect(await frozen(store, NOW + 2)).toMatchObject({
+        id: first.id,
+        attempts: 1,
+        unsure: true,
+        firstSentAt: NOW + 1,
+      });
+      await countAgain(store, 1);
+      await store.outbox.markEdited(first.id, NOW + 3);
+      expect(await frozen(store)).toMatchObject({ kind: 'edit', reference: 'abc', attempts: 0 });
+    });
+  });
+}
