@@ -1,7 +1,7 @@
 /** What callers can request: a person's actions, changes to the world, and faults. */
 
 /** A permission's name in discord.js spelling, e.g. `ViewChannel`. */
-export type PermissionName = keyof typeof import('discord.js').PermissionFlagsBits;
+export type PermissionName = keyof typeof import('discord-api-types/v10').PermissionFlagsBits;
 
 /** A channel's exception for a role (`type` 0) or a member (`type` 1); decimal bit fields. */
 export interface Overwrite {

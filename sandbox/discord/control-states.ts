@@ -4,7 +4,7 @@ import type {
   APIApplicationCommandOptionChoice,
   APIMessage,
   APIModalInteractionResponseCallbackData,
-} from 'discord.js';
+} from 'discord-api-types/v10';
 import type { Fault, FaultRule, InteractionRequest, Overwrite } from './control-actions.ts';
 
 /** A person or bot. */

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import type { Faults } from '../../services/notification/types.ts';
-import type { Token, TokenName } from '../chain/index.ts';
+import type { Token, TokenName } from '../chain/types.ts';
 import type { ControlEvent, State } from '../discord/control.ts';
 
 const party = z.string().regex(/^(0x[0-9a-fA-F]{40}|[A-Z][a-z]+)$/, 'is a wallet’s name or 0x and 40 hex digits');
