@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DAY } from '../../src/domain/clock.ts';
-import { IDS_OF_A_DAY } from '../../src/store/postgres/days.ts';
+import { IDS_PER_DAY } from '../../src/store/postgres/partitions.ts';
 
 /** The partition of transfers that were moved here, which are deleted row by row. */
 const MOVED = 0;
@@ -29,7 +29,7 @@ export async function fillDays(url: string, days: number, rows: number): Promise
 }
 
 async function fillPartition(client: pg.Client, partition: number, day: number, rows: number): Promise<void> {
-  const first = partition * IDS_OF_A_DAY;
+  const first = partition * IDS_PER_DAY;
   await client.query(`
     INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data, from_address, to_address, kind, token_type)
     SELECT ${first} + n, decode(md5('${partition} ' || n), 'hex'), 0, hash, ${day * DAY} + n * ${DAY} / ${rows}, 1, 1,
@@ -44,7 +44,7 @@ async function fillPartition(client: pg.Client, partition: number, day: number, 
     INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
       direction, last_at)
     SELECT id, decode(md5('d' || id), 'hex'), 1, FALSE, seen_at + 3, 1, seen_at, '62caedf9e2719e72815d0703', 'wallet',
-      'incoming', seen_at FROM transfers WHERE id >= ${first} AND id < ${first + IDS_OF_A_DAY}`);
+      'incoming', seen_at FROM transfers WHERE id >= ${first} AND id < ${first + IDS_PER_DAY}`);
 }
 
 /** Reads the index of the keys, so that it is in the system's memory, as with a bot that has run for long. */
@@ -56,4 +56,4 @@ export async function readKeys(url: string): Promise<void> {
 }
 
 /** Whether a cursor of deletion is among the transfers that were moved here. */
-export const isMoved = ({ id }: { id: number }): boolean => id < IDS_OF_A_DAY;
+export const isMoved = ({ id }: { id: number }): boolean => id < IDS_PER_DAY;

@@ -1,6 +1,6 @@
 import type { Discord, Fault } from '../../sandbox/discord/index.ts';
 import type { Watched } from '../../test/crash/watched.ts';
-import { lock as lockFile } from '../../test/store/sqlite/beside.ts';
+import { lock as lockFile } from '../../test/store/sqlite/database-file.ts';
 
 /** A period with a fault; milliseconds since the start. */
 export interface Trouble {

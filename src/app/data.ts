@@ -7,7 +7,7 @@ import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
 import type { OpenStore, StoreListener } from '../store/open-store.ts';
 import type { SharedStore } from '../store/postgres/client.ts';
 import { openStore } from '../store/sqlite/client.ts';
-import { startDailyBackups } from '../store/sqlite/daily.ts';
+import { startDailyBackups } from '../store/sqlite/daily-backups.ts';
 import { prepareFolder } from '../store/sqlite/folder.ts';
 import { MIGRATIONS } from '../store/sqlite/migrations.ts';
 import type { Store } from '../store/store.ts';

@@ -8,7 +8,7 @@ import { parseAddress } from '../domain/typed-address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
 import { probeReceiver } from '../receiver/probe.ts';
-import * as postgres from '../store/postgres/beside.ts';
+import * as postgres from '../store/postgres/examine.ts';
 import { shownUrl } from '../store/postgres/url.ts';
 import { examine } from '../store/sqlite/examine.ts';
 import { createDiscovery } from '../upstream/discovery.ts';

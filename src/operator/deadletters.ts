@@ -2,8 +2,8 @@ import { databaseFile, isPostgres } from '../config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import { UserError } from '../errors.ts';
-import * as postgres from '../store/postgres/beside.ts';
-import { openBeside } from '../store/sqlite/database.ts';
+import * as postgres from '../store/postgres/open-existing.ts';
+import { openExisting } from '../store/sqlite/database.ts';
 import { openTables } from '../store/sqlite/tables.ts';
 import type { Store } from '../store/store.ts';
 import { onFile } from './on-file.ts';
@@ -169,11 +169,11 @@ export async function withDeadLetters<Result>(
 ): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   if (isPostgres(url)) {
-    const { store } = stack.adopt(await postgres.openBeside(url), (it) => it.close());
+    const { store } = stack.adopt(await postgres.openExisting(url), (it) => it.close());
     return await act(store);
   }
   return await onFile(databaseFile({ DATABASE_URL: url }), async (file) => {
-    const db = stack.adopt(openBeside(file), (it) => void it.close());
+    const db = stack.adopt(openExisting(file), (it) => void it.close());
     return act(openTables(db));
   });
 }

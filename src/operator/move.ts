@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { databaseFile, isPostgres } from '../config.ts';
 import { UserError } from '../errors.ts';
-import { openPostgresCopy } from '../store/postgres/copy.ts';
-import type { CopySide } from '../store/sql/copy-side.ts';
-import { type CopyReport, copyAll } from '../store/sql/copying.ts';
-import { openFileCopy } from '../store/sqlite/copy.ts';
+import { openPostgresForCopy } from '../store/postgres/open-for-copy.ts';
+import { type CopyReport, copyDatabase } from '../store/sql/copy-database.ts';
+import type { CopyableDatabase } from '../store/sql/copyable.ts';
+import { openFileForCopy } from '../store/sqlite/open-for-copy.ts';
 
-const open = (url: string, role: { isSource: boolean }): CopySide | Promise<CopySide> =>
-  isPostgres(url) ? openPostgresCopy(url, role) : openFileCopy(databaseFile({ DATABASE_URL: url }), role);
+const open = (url: string, role: { isSource: boolean }): CopyableDatabase | Promise<CopyableDatabase> =>
+  isPostgres(url) ? openPostgresForCopy(url, role) : openFileForCopy(databaseFile({ DATABASE_URL: url }), role);
 
 /**
  * Copies a stopped installation's data into an empty database, in one transaction; returns what to print. Every row is
@@ -18,13 +18,13 @@ export async function move(from: string, to: string, report: CopyReport = () => 
   if (from === to) throw new UserError('--from and --to name the same database.');
   await using source = await open(from, { isSource: true });
   await using target = await open(to, { isSource: false });
-  const copied = await copyAll(source, target, report);
+  const copied = await copyDatabase(source, target, report);
   return summary(source, target, copied, from);
 }
 
 function summary(
-  source: CopySide,
-  target: CopySide,
+  source: CopyableDatabase,
+  target: CopyableDatabase,
   { rows, tables }: { rows: number; tables: number },
   from: string,
 ): string {

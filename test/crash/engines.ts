@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openPostgresStore } from '../../src/store/postgres/client.ts';
-import { isSound, openStoreBeside } from '../store/sqlite/beside.ts';
+import { isSound, openExistingStore } from '../store/sqlite/database-file.ts';
 import { COMMIT_POINTS, EVENT_POINTS, FIRST_POINTS, THREAD_POINTS } from './point-names.ts';
 import type { OpenedStore } from './watched.ts';
 
@@ -22,7 +22,7 @@ export function sqliteEngine(folder: string): CrashEngine {
     url: `sqlite:${file}`,
     points: [...THREAD_POINTS, ...EVENT_POINTS],
     firstPoints: FIRST_POINTS,
-    open: async () => openStoreBeside(file),
+    open: async () => openExistingStore(file),
     isSound: () => isSound(file),
   };
 }

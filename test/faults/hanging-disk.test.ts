@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { timed } from '../slowness.ts';
-import { bodiesIn } from '../store/sqlite/beside.ts';
+import { bodiesIn } from '../store/sqlite/database-file.ts';
 
 /** A bot whose next sync never returns. */
 async function hangingBot(): Promise<{ bot: Bot; file: string }> {

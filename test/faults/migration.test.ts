@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { logMigration } from '../../src/app/migration-progress.ts';
 import { startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
-import { NEXT_SCHEMA, openStoreBeside } from '../store/sqlite/beside.ts';
+import { NEXT_SCHEMA, openExistingStore } from '../store/sqlite/database-file.ts';
 
 it('logs the copy that a migration makes first, and each of its steps', async () => {
   const file = temporaryFile();
-  openStoreBeside(file).close();
+  openExistingStore(file).close();
   const bot = await startBot(file, { NEXT_SCHEMA, LOG_LEVEL: 'info' });
   expect(bot.log.filter(({ msg }) => msg.startsWith('migration'))).toMatchObject([
     { msg: 'migration: copying the database first', copy: expect.stringContaining('.before-schema-') },
@@ -47,7 +47,7 @@ it('logs every ten seconds how far the copy or the step of a migration has come'
 
 it('refuses a migration without space for the copy of the database, and leaves the database as it was', async () => {
   const file = temporaryFile();
-  openStoreBeside(file).close();
+  openExistingStore(file).close();
   const before = readFileSync(file);
   const { code, stderr } = await startInVain(file, { NEXT_SCHEMA, FREE_BYTES: '1000' });
   expect([code, readFileSync(file).equals(before)]).toEqual([1, true]);

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { startInVain, temporaryFile } from '../lifecycle/bot.ts';
-import { openStoreBeside } from '../store/sqlite/beside.ts';
+import { openExistingStore } from '../store/sqlite/database-file.ts';
 
 it.each(['-wal', '-shm', '.lock'])(
   'exits with 78 and the name of a database’s file that this user may not write (%s)',
   async (end) => {
     const file = temporaryFile();
-    openStoreBeside(file).close();
+    openExistingStore(file).close();
     writeFileSync(file + end, '');
     chmodSync(file + end, 0o444);
     // Root may write everything, unless it gives up that right.

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
 import { freeze, newAlert, quarantine, routed, storedTransfer } from '../store/contract/given.ts';
-import { orphanDeadLetters, rewriteQuarantine } from '../store/sqlite/beside.ts';
+import { orphanDeadLetters, rewriteQuarantine } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 

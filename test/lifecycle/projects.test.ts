@@ -7,7 +7,7 @@ import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { quarantine } from '../store/contract/given.ts';
-import { beside } from '../store/sqlite/beside.ts';
+import { withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
@@ -135,7 +135,7 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
 it('closes only one server’s URL when its project sends unreadable bodies', async () => {
   const file = temporaryFile();
   const project = { guildId: orchid.id, projectId: 'p', sealed: Buffer.from('x') };
-  await beside(file, async (store) => {
+  await withStore(file, async (store) => {
     const scope = await store.projects.save(project, 'orchids-token', ada, 1);
     await quarantine(store, Array<string>(1_000).fill('x'), scope);
   });
@@ -149,7 +149,7 @@ it('reseals every stored project with a new SECRETS_KEY in front of the old one,
   const file = temporaryFile();
   const sealed = createSeal([old]).seal('{}', orchid.id);
   const project = { guildId: orchid.id, projectId: 'p', sealed };
-  await beside(file, ({ projects }) => projects.save(project, 'token', ada, 1));
+  await withStore(file, ({ projects }) => projects.save(project, 'token', ada, 1));
   const logOf = async (...keys: Buffer[]) => {
     const bot = await startBot(file, { SECRETS_KEY: keys.map((key) => key.toString('base64')).join() });
     bot.kill('SIGTERM');
@@ -162,7 +162,7 @@ it('reseals every stored project with a new SECRETS_KEY in front of the old one,
   const log = await logOf(fresh, old);
   expect(log).toContain('re-encrypted projects with the new key');
   expect(log).not.toContain('cannot decrypt');
-  const after = await beside(file, ({ projects }) => projects.ofGuild(orchid.id));
+  const after = await withStore(file, ({ projects }) => projects.ofGuild(orchid.id));
   expect(createSeal([fresh]).open(after!.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });
 

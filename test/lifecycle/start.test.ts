@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { newAlert, routed, storedTransfer, txHash } from '../store/contract/given.ts';
-import { beside, isNewer, makeNewer } from '../store/sqlite/beside.ts';
+import { isNewer, makeNewer, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
 
@@ -74,13 +74,13 @@ it('warns of an explorer that cannot be linked, and uses it', async () => {
 
 it('continues the erasure of a server that a crash interrupted', async () => {
   const file = temporaryFile();
-  await beside(file, async ({ audit, erasure }) => {
+  await withStore(file, async ({ audit, erasure }) => {
     for (const guildId of ['gone', 'stays'])
       await audit.record({ guildId, userId: 'ada', action: 'x', detail: {}, at: 1 });
     await erasure.begin('gone');
   });
   await startBot(file);
-  const entries = (guildId: string) => beside(file, async ({ audit }) => (await audit.page(guildId, 0, 9)).total);
+  const entries = (guildId: string) => withStore(file, async ({ audit }) => (await audit.page(guildId, 0, 9)).total);
   await until('the removed server’s rows are erased', async () => (await entries('gone')) === 0);
   expect(await entries('stays')).toBe(1);
 });
@@ -184,7 +184,7 @@ async function standIn(): Promise<Discord> {
 
 /** A database in which one channel watches the treasury; `add` stores the work of a thousand numbers at a time. */
 const fill = (file: string, add: (store: Store, numbers: number[]) => Promise<unknown>): Promise<void> =>
-  beside(file, async (store) => {
+  withStore(file, async (store) => {
     const place = { guildId: seed.harbor.id, channelId: CHANNEL, address: TREASURY };
     await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1);
     for (let first = 1; first <= ROWS; first += 1_000)
@@ -200,7 +200,7 @@ async function resumes(file: string, waiting: (backlog: Backlog) => number): Pro
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   const delivered = accepted(() => bot.post('not understood'));
   await discord.until('the first alert is posted', () => discord.messages(CHANNEL).length > 0);
-  expect(waiting(await beside(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 2);
+  expect(waiting(await withStore(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 2);
   await delivered;
 }
 

@@ -5,7 +5,7 @@ import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { shownIn } from '../discord/shown.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { timed } from '../slowness.ts';
-import { beside, bodiesIn } from '../store/sqlite/beside.ts';
+import { bodiesIn, withStore } from '../store/sqlite/database-file.ts';
 import { inTime } from '../until.ts';
 import { accepted, HALF, startBot, temporaryFile } from './bot.ts';
 
@@ -70,7 +70,7 @@ it('ends with 0 when Discord does not respond to a message at SIGTERM, and posts
   const discord = await startDiscord({ limits: 'none' });
   onTestFinished(() => discord.close());
   const place = { guildId: seed.harbor.id, channelId: seed.harbor.alerts, address: TREASURY };
-  await beside(file, ({ subscriptions }) => subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1));
+  await withStore(file, ({ subscriptions }) => subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1));
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const hanging = discord.fault({ fault: { kind: 'hang', done: true }, path: '/channels/:channel/messages', times: 1 });
   const bot = await startBot(file, environment);

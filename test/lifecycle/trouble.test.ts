@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { bodiesIn, lock } from '../store/sqlite/beside.ts';
+import { bodiesIn, lock } from '../store/sqlite/database-file.ts';
 import { inTime, until } from '../until.ts';
 import { accepted, type Bot, HALF, startBot, temporaryFile } from './bot.ts';
 

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { probeReceiver } from '../../src/receiver/probe.ts';
-import { lock } from '../store/sqlite/beside.ts';
+import { lock } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { firstLine, head, OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 

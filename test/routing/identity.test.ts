@@ -15,7 +15,7 @@ import {
   WHALES,
 } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
-import { rewriteQuarantine } from '../store/sqlite/beside.ts';
+import { rewriteQuarantine } from '../store/sqlite/database-file.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {

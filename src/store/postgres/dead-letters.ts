@@ -1,8 +1,8 @@
 import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 
-/** Dead letters that are discarded in one transaction. */
-const AT_ONCE = 200;
+/** How many dead letters are discarded in one transaction, at most. */
+const MAX_DISCARDED = 200;
 
 const letterOf = (sql: Statements, id: number): Promise<DeadLetterRow | undefined> =>
   sql.get<DeadLetterRow>(`${SELECT} WHERE d.id = $1`, id);
@@ -25,9 +25,9 @@ export function deadLetters(db: Connection) {
     /** Works in short steps, between which others can write. */
     async discardAll(channelId: string, now: number): Promise<number> {
       const newest = await db.reads.get<{ id: number | null }>('SELECT max(id) AS id FROM dead_letters');
-      const some = `id IN (SELECT id FROM dead_letters WHERE channel_id = $2 AND id <= $3 ORDER BY id LIMIT ${AT_ONCE})`;
+      const some = `id IN (SELECT id FROM dead_letters WHERE channel_id = $2 AND id <= $3 ORDER BY id LIMIT ${MAX_DISCARDED})`;
       let done = 0;
-      for (let changes = AT_ONCE; changes === AT_ONCE; done += changes)
+      for (let changes = MAX_DISCARDED; changes === MAX_DISCARDED; done += changes)
         changes = await db.write((sql) => discard(sql, now, some, channelId, newest!.id ?? 0));
       return done;
     },

@@ -3,7 +3,7 @@ import { JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { DAY } from '../../domain/clock.ts';
 import { alertsOfBatch, areAsRendered } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
-import { firstIdOf } from './days.ts';
+import { firstIdOf } from './partitions.ts';
 
 /** A row of an edit that is added. */
 interface NewEdit extends MessageRef {

@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from '../../domain/clock.ts';
-import type { ElectionLog } from './link.ts';
+import type { ElectionLog } from './reconnecting-session.ts';
 
 /** Pause after the work could not begin: another process gets its chance. */
 const FAILED_MS = 5 * SECOND;

@@ -2,9 +2,9 @@ import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from
 import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 
-/** How many rows one step scans, or finds by an index and deletes. */
-const SCANNED = 10_000;
-const DELETED = 500;
+/** How many rows one step scans, or finds by an index and deletes, at most. */
+const MAX_SCANNED = 10_000;
+const MAX_DELETED = 500;
 
 /** What was there when the erasure began: the project's scope (null: none), and each table's last row. */
 interface Bounds {
@@ -119,7 +119,7 @@ async function eraseSome(
 /** A table without an index by guild: goes through its rows by their ids. */
 function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
   return async (sql, guildId, bounds, after) => {
-    const to = Math.min(after + SCANNED, bounds[table]);
+    const to = Math.min(after + MAX_SCANNED, bounds[table]);
     for (const statement of statements) await sql.run(statement, guildId, after, to);
     return to === bounds[table] ? null : to;
   };
@@ -129,10 +129,10 @@ function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
 function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number | null): Step {
   return async (sql, guildId, bounds) => {
     const deleted = await sql.run(
-      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${DELETED}))`,
+      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${MAX_DELETED}))`,
       guildId,
       second(bounds),
     );
-    return deleted < DELETED ? null : 0;
+    return deleted < MAX_DELETED ? null : 0;
   };
 }

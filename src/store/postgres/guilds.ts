@@ -98,7 +98,7 @@ export function confirmationsTable(db: Connection) {
   };
 }
 
-/** Most audit entries that are deleted at once. */
+/** How many audit entries are deleted at once, at most. */
 const MAX_PRUNED = 500;
 
 /** Who changed what. */

@@ -4,14 +4,14 @@ import pg from 'pg';
 import { type Clock, SECOND } from '../../domain/clock.ts';
 import { createElectedWork } from './elected-work.ts';
 import { createLease } from './lease.ts';
-import { createLink, type ElectionLog } from './link.ts';
-import { repeat } from './repeat.ts';
+import { createPoller } from './poller.ts';
+import { createReconnectingSession, type ElectionLog } from './reconnecting-session.ts';
 import { type Session, SILENT_MS } from './session.ts';
 
 /** The lock that the elected process's session holds. */
 const LEADER_LOCK = 7_302_102;
-/** How often each process looks whether it still is elected, or can be. */
-const LOOK_MS = SECOND;
+/** How often each process poller whether it still is elected, or can be. */
+const POLL_MS = SECOND;
 /** The same while an elected process has no session. */
 const SOON_MS = SECOND / 4;
 /** Without a proof for this long, a process does not count as elected. The server frees its lock later than that. */
@@ -87,27 +87,36 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   const { config, clock, log, takingWrites, onAway, onBack } = options;
   const holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   const lease = createLease(options, LEASE_MS, () => end('the election was not proved in time'));
-  const looks = repeat(clock, look, () => (term && !link.isOpen() ? SOON_MS : LOOK_MS));
+  const poller = createPoller(clock, check, () => (term && !reconnecting.isOpen() ? SOON_MS : POLL_MS));
   const onNotification = (notification: string) =>
-    notification === FREE ? looks.now() : listener?.onNotification(notification);
-  const link = createLink({ config, clock, log, holder, onNotification, onEnd: looks.now, onAway, onBack });
+    notification === FREE ? poller.now() : listener?.onNotification(notification);
+  const reconnecting = createReconnectingSession({
+    config,
+    clock,
+    log,
+    holder,
+    onNotification,
+    onEnd: poller.now,
+    onAway,
+    onBack,
+  });
   const work = createElectedWork({ clock, log, holder, onFailed: () => end('its work could not begin') });
   let listener: ElectionListener | null = null;
   let term: Term | null = null;
   let elections = 0;
   let mayStand = options.isCandidate;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
-      const session = await link.open();
+      const session = await reconnecting.open();
       if (term) await prove(session, term);
       else if (mayStand && work.isReady()) await stand(session);
       else await session.query('SELECT 1');
-      await link.sendNotifications();
-      link.worked();
+      await reconnecting.sendNotifications();
+      reconnecting.worked();
     } catch (error) {
       const { message } = error as Error;
-      link.failed(message);
+      reconnecting.failed(message);
       if (!lease.isProved()) end(message);
     }
   }
@@ -137,30 +146,30 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     log.warn({ election: term, reason }, 'election: this process is no longer the leader');
     term = null;
     lease.end();
-    link.drop();
+    reconnecting.drop();
     work.end(() => listener!.onEnded());
   }
 
   return {
     async begin(given) {
       listener = given;
-      looks.now();
-      await looks.present();
+      poller.now();
+      await poller.running();
       await work.changed();
     },
     isElected: () => term !== null && lease.isProved(),
     elections: () => elections,
-    notify: link.notify,
+    notify: reconnecting.notify,
     standDown() {
       mayStand = false;
     },
     async close() {
       mayStand = false;
-      await looks.stop();
+      await poller.stop();
       await work.changed();
       term = null;
       lease.end();
-      await link.close(FREE);
+      await reconnecting.close(FREE);
     },
   };
 }

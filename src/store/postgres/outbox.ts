@@ -3,7 +3,7 @@ import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
 import { alertsById, areAsRendered } from './alerts.ts';
 import { claimMethods } from './claims.ts';
 import type { Connection, Statements } from './connection.ts';
-import { deadEnds } from './dead-ends.ts';
+import { deadLetterMethods } from './dead-lettering.ts';
 import { pageOfDue } from './due.ts';
 import { assign, editMethods } from './edits.ts';
 
@@ -12,7 +12,7 @@ export function outboxTable(db: Connection) {
   return {
     ...claimMethods(db),
     ...editMethods(db),
-    ...deadEnds(db),
+    ...deadLetterMethods(db),
 
     due: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       db.read((sql) => pageOfDue(sql, channelId, hold, now, after, limit)),

@@ -1,8 +1,8 @@
 import type { Quarantined } from '../../domain/inbox.ts';
 import type { Connection, Statements } from './connection.ts';
 
-/** Rows of one transaction. */
-const AT_ONCE = 200;
+/** How many rows one transaction handles, at most. */
+const MAX_ROWS = 200;
 
 const COLUMNS = 'quarantine.id, scope, guild_id AS "guildId", received_at AS "receivedAt", reason';
 /** The columns of a delivery that move to the inbox with it. Its times distinguish it from equal deliveries. */
@@ -25,9 +25,9 @@ export function quarantineTable(db: Connection) {
   /** Handles only what is there now, in short steps; deliveries that are quarantined meanwhile stay. */
   async function all(step: typeof replay): Promise<number> {
     const newest = await db.reads.get<{ id: number | null }>('SELECT max(id) AS id FROM quarantine');
-    const some = `id IN (SELECT id FROM quarantine WHERE id <= $1 ORDER BY id LIMIT ${AT_ONCE})`;
+    const some = `id IN (SELECT id FROM quarantine WHERE id <= $1 ORDER BY id LIMIT ${MAX_ROWS})`;
     let done = 0;
-    for (let changes = AT_ONCE; changes === AT_ONCE; done += changes)
+    for (let changes = MAX_ROWS; changes === MAX_ROWS; done += changes)
       changes = await db.write((sql) => step(sql, some, newest!.id ?? 0));
     return done;
   }

@@ -1,13 +1,13 @@
 import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import type { Connection, Statements } from './connection.ts';
-import { IDS_OF_A_DAY, nextDay, PARTITIONED } from './days.ts';
 import { pruneKnowledge } from './guard.ts';
+import { IDS_PER_DAY, nextDay, PARTITIONED } from './partitions.ts';
 
-/** Most rows in one step. */
+/** How many rows one step handles, at most. */
 const MAX_ROWS = 1_000;
-/** The same where a whole day goes. */
-const MAX_ROWS_OF_A_DAY = 10_000;
+/** How many one step handles of a day that is deleted as a whole, at most. */
+const MAX_DAY_ROWS = 10_000;
 
 interface Aged {
   id: number;
@@ -74,44 +74,44 @@ type TransferCursor = RetentionCursor & { at: 'transfers' };
  * a transfer is kept for up to a day longer. The cursor's id lies in the partition that is next.
  */
 async function pruneTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
-  const day = Math.floor(from.id / IDS_OF_A_DAY);
+  const day = Math.floor(from.id / IDS_PER_DAY);
   if (day > 0) {
     const after = await pruneSomeOfDay(sql, day, from.id);
     if (after !== null) return { ...from, id: after };
   } else {
-    const rows = await agedTransfers(sql, from, before, IDS_OF_A_DAY);
+    const rows = await agedTransfers(sql, from, before, IDS_PER_DAY);
     await dropTransfers(
       sql,
       rows.map(({ id }) => id),
     );
     const last = rows.at(-1);
     if (rows.length === MAX_ROWS && last) return { ...from, seenAt: last.time, id: last.id };
-    const scope = await nextScope(sql, from.scope, IDS_OF_A_DAY);
+    const scope = await nextScope(sql, from.scope, IDS_PER_DAY);
     if (scope !== null) return { ...RETENTION_START, scope };
   }
   const next = await nextDay(sql, day, before);
-  return next === null ? null : { ...RETENTION_START, id: next * IDS_OF_A_DAY };
+  return next === null ? null : { ...RETENTION_START, id: next * IDS_PER_DAY };
 }
 
 /** Deletes some of a day; returns from which id on to continue, null when the day is done. */
 async function pruneSomeOfDay(sql: Statements, day: number, from: number): Promise<number | null> {
-  const [first, end] = [day * IDS_OF_A_DAY, (day + 1) * IDS_OF_A_DAY];
+  const [first, end] = [day * IDS_PER_DAY, (day + 1) * IDS_PER_DAY];
   const alerts = await sql.run(
     `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts a WHERE transfer_id >= $1 AND transfer_id < $2
-       AND ${DONE_WITH} LIMIT ${MAX_ROWS_OF_A_DAY})`,
+       AND ${DONE_WITH} LIMIT ${MAX_DAY_ROWS})`,
     first,
     end,
   );
-  if (alerts === MAX_ROWS_OF_A_DAY) return from;
+  if (alerts === MAX_DAY_ROWS) return from;
   const keys = await sql.get<{ last: number | null; n: number }>(
-    `WITH aged AS (SELECT id, key FROM transfers WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${MAX_ROWS_OF_A_DAY}),
+    `WITH aged AS (SELECT id, key FROM transfers WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${MAX_DAY_ROWS}),
        gone AS (DELETE FROM transfer_keys k USING aged WHERE k.key = aged.key AND k.transfer_id = aged.id
          AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = aged.id))
      SELECT max(id) AS last, count(*) AS n FROM aged`,
     from,
     end,
   );
-  if (keys!.last !== null && keys!.n === MAX_ROWS_OF_A_DAY) return keys!.last;
+  if (keys!.last !== null && keys!.n === MAX_DAY_ROWS) return keys!.last;
   await emptyDay(sql, day);
   return null;
 }

@@ -2,10 +2,10 @@ import type { SeenTransfer } from '../../domain/identity.ts';
 import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
 import { toDeliveryRow } from '../sql/transfer-rows.ts';
 import { asJson, type Statements } from './connection.ts';
-import { addDays, firstIdOf, newId } from './days.ts';
 import { requestChanges } from './edits.ts';
 import { keepLearned } from './guard.ts';
 import { addChannels } from './notices.ts';
+import { addPartitions, firstIdOf, newId } from './partitions.ts';
 
 /** Stores what was decided, within one transaction; returns the channels in which sent messages must change. */
 export async function storeRouted(sql: Statements, routed: RoutingResult): Promise<string[]> {
@@ -52,7 +52,7 @@ async function putTransfers(sql: Statements, transfers: readonly SeenTransfer[])
   // Rows may have been deleted since the router read them.
   const missing = transfers.filter(({ key }) => !ids.has(key));
   if (missing.length > 0) {
-    await addDays(
+    await addPartitions(
       sql,
       missing.map(({ seenAt }) => firstIdOf(seenAt)),
     );

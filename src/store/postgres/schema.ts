@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import type { Connection, Statements } from './connection.ts';
-import { PARTITIONING } from './days.ts';
+import { PARTITIONING } from './partitions.ts';
 
 /**
  * The tables and columns have SQLite's names; `transfers` keeps what SQLite computes from `data` in columns of its own.
@@ -154,18 +154,18 @@ ALTER TABLE erasures ALTER COLUMN scope DROP NOT NULL;
 UPDATE erasures SET scope = NULL WHERE scope = -1;
 `;
 
-/** How many messages one statement goes through: with millions of them, one for all would run into its time-out. */
-const AT_ONCE = 50_000;
+/** How many messages one statement goes through, at most: with millions of them, one for all would run into its time-out. */
+const MAX_MESSAGES = 50_000;
 
 async function separateMeanings(sql: Statements): Promise<void> {
   await create(sql, NOTHING_INFERRED);
   const newest = await sql.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM batches');
-  for (let after = 0; after < newest!.id; after += AT_ONCE)
+  for (let after = 0; after < newest!.id; after += MAX_MESSAGES)
     await sql.run(
       `UPDATE batches SET nonce = NULL, sent_at = CASE WHEN state = 'sent' THEN sent_at END
        WHERE kind = 'edit' AND id > $1 AND id <= $2`,
       after,
-      after + AT_ONCE,
+      after + MAX_MESSAGES,
     );
 }
 

@@ -1,7 +1,7 @@
 import type { Pause } from '../../domain/work-time.ts';
 import { META_KEYS as KEYS } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
-import { IDS_OF_A_DAY } from './days.ts';
+import { IDS_PER_DAY } from './partitions.ts';
 
 /** When the bot worked, and how far it has deleted old data, as single values. */
 export function workTimeTable(db: Connection) {
@@ -35,7 +35,7 @@ export function workTimeTable(db: Connection) {
         const oldest = await sql.get<{ at: number | null }>(
           // Of transfers, only the first day is read.
           `SELECT least((SELECT min(frozen_at) FROM batches), (SELECT min(seen_at) FROM transfers
-             WHERE id < (SELECT min(id) / ${IDS_OF_A_DAY} + 1 FROM transfers) * ${IDS_OF_A_DAY})) AS at`,
+             WHERE id < (SELECT min(id) / ${IDS_PER_DAY} + 1 FROM transfers) * ${IDS_PER_DAY})) AS at`,
         );
         return oldest!.at;
       }),

@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
-import { closing } from './closing.ts';
 import { compress, decompress, isCompressed } from './compress.ts';
+import { disposable } from './disposable.ts';
 import { makeFolderOf, realFile, stamp, whereBackups } from './folder.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -12,7 +12,7 @@ import { MIGRATIONS } from './migrations.ts';
 /** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
 /** Pages that are copied between two reports of progress. */
-const PAGES_AT_ONCE = 2_000;
+const PAGES_PER_STEP = 2_000;
 
 /** Receives how much is done of what. */
 export type BackupProgress = (done: number, total: number, what: string) => void;
@@ -73,7 +73,7 @@ export async function restore(
   makeFolderOf(database);
   // Follows a link, so a database on another disk stays there.
   const file = realFile(database);
-  using _lock = closing(lockFor(file));
+  using _lock = disposable(lockFor(file));
   const fresh = `${file}.restored`;
   rmSync(fresh, { force: true });
   await unpackTo(backup, fresh, report);
@@ -134,7 +134,7 @@ async function copy(
 ): Promise<void> {
   let isOpen = false;
   try {
-    using source = closing(new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS }));
+    using source = disposable(new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS }));
     // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
     source.exec('BEGIN');
     // Also opens the log next to the file, so an unreadable log fails here.
@@ -143,7 +143,7 @@ async function copy(
     await source.backup(partial, {
       progress({ totalPages, remainingPages }) {
         report(totalPages - remainingPages, totalPages);
-        return PAGES_AT_ONCE;
+        return PAGES_PER_STEP;
       },
     });
   } catch (error) {
@@ -169,7 +169,7 @@ function verify(copied: string, source: string, target: string): void {
 
 function faultOf(copied: string, source: string, target: string): string | null {
   try {
-    using db = closing(new Database(copied, { timeout: BUSY_MS }));
+    using db = disposable(new Database(copied, { timeout: BUSY_MS }));
     db.pragma('journal_mode = DELETE');
     const check = db.pragma('integrity_check(1)', { simple: true });
     if (check !== 'ok') return String(check);

@@ -8,7 +8,7 @@ const USUAL_PAGES = 1_000;
 /** The same while old data is deleted: that changes pages all over the file, and a short checkpoint blocks nobody. */
 const DELETING_PAGES = 200;
 /** The log usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
-const LOG_BYTES = 8 * MIB;
+const MAX_LOG_BYTES = 8 * MIB;
 
 /** Litestream creates this table in a database that it copies. */
 const LITESTREAM_TABLE = '_litestream_seq';
@@ -22,7 +22,7 @@ const LITESTREAM_PAGES = 20_000;
 export function setCheckpoints(db: Database): void {
   const isCopied = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(LITESTREAM_TABLE) !== undefined;
   db.pragma(`wal_autocheckpoint = ${isCopied ? LITESTREAM_PAGES : USUAL_PAGES}`);
-  db.pragma(`journal_size_limit = ${isCopied ? -1 : LOG_BYTES}`);
+  db.pragma(`journal_size_limit = ${isCopied ? -1 : MAX_LOG_BYTES}`);
 }
 
 /** Runs a step of deleting old data with short checkpoints, unless Litestream runs them. */

@@ -1,26 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
-import { createCallQueue, createPendingCalls } from './calls.ts';
+import { createCallQueue, createPendingCalls } from './call-queue.ts';
 import type { Call } from './methods.ts';
-
-/** A call that is posted to the thread. */
-export interface PostedCall {
-  id: number;
-  call: Call;
-}
-
-/** The result of a call. */
-export interface CallResult {
-  id: number;
-  result?: unknown;
-  error?: { message: string; code?: string | undefined };
-}
-
-/** A message from a thread: the database is open, or the results of calls. `syncMs`: how long their commit took. */
-export type Post =
-  | { ready: true }
-  | { details: object; message: string }
-  | { results: CallResult[]; syncMs: number | null };
+import type { Post } from './thread-messages.ts';
 
 /** A commit that takes this long means a slow disk: waiting calls then share a transaction. */
 const SLOW_SYNC_MS = 5;

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { makeFolder } from '../../domain/folder.ts';
 import { ConfigError } from '../../errors.ts';
 import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
-import { closing } from './closing.ts';
+import { disposable } from './disposable.ts';
 import { unusable } from './folder.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { takeLock } from './lock.ts';
@@ -12,8 +12,8 @@ import { MIGRATIONS } from './migrations.ts';
 
 /** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
-/** The same for a tool that runs next to a bot. */
-const BESIDE_BUSY_MS = 10_000;
+/** How long a tool that runs next to a bot, or a reader, waits. */
+const TOOL_BUSY_MS = 10_000;
 
 /** Error codes for a file that is not a database or not writable. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
@@ -51,7 +51,7 @@ export function openDatabase(file: string, report: MigrationReport = () => undef
 function openLocked(file: string, report: MigrationReport): OpenDatabase {
   using stack = new DisposableStack();
   stack.adopt(takeLock(file), (lock) => lock.close());
-  const db = stack.use(closing(new Database(file, { timeout: BUSY_MS })));
+  const db = stack.use(disposable(new Database(file, { timeout: BUSY_MS })));
   db.pragma('journal_mode = WAL');
   // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
   db.pragma('synchronous = FULL');
@@ -114,7 +114,7 @@ export const runDeletionStep = <T>(db: Database.Database, step: () => T): T =>
  * the writer.
  */
 export function openReader(file: string): OpenDatabase {
-  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BESIDE_BUSY_MS });
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: TOOL_BUSY_MS });
   return { db, close: () => void db.close() };
 }
 
@@ -122,10 +122,10 @@ export function openReader(file: string): OpenDatabase {
  * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
  * the file is missing or has another schema version.
  */
-export function openBeside(file: string): Database.Database & Disposable {
+export function openExisting(file: string): Database.Database & Disposable {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   using stack = new DisposableStack();
-  const db = stack.use(closing(new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS })));
+  const db = stack.use(disposable(new Database(file, { fileMustExist: true, timeout: TOOL_BUSY_MS })));
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== MIGRATIONS.length) {
     const todo = version < MIGRATIONS.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
@@ -139,7 +139,7 @@ export function openBeside(file: string): Database.Database & Disposable {
 }
 
 function schemaOf(file: string): number {
-  using db = closing(new Database(file, { readonly: true }));
+  using db = disposable(new Database(file, { readonly: true }));
   return Number(db.pragma('user_version', { simple: true }));
 }
 

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import type { DeadLetter } from '../../domain/batch.ts';
 import { type DeadLetterRow, SELECT_DEAD_LETTERS as SELECT, toDeadLetter } from '../sql/rows.ts';
 
-/** Dead letters that are discarded in one transaction. */
-const AT_ONCE = 200;
+/** How many dead letters are discarded in one transaction, at most. */
+const MAX_DISCARDED = 200;
 
 /** Alerts and edits that could not be posted, until somebody replays or discards them. */
 export function deadLetters(db: Database) {
@@ -54,7 +54,7 @@ export function deadLetters(db: Database) {
     discardAll(channelId: string, now: number): number {
       const ids = idsIn.all(channelId);
       let done = 0;
-      while (ids.length > 0) done += discard.immediate(ids.splice(0, AT_ONCE), now);
+      while (ids.length > 0) done += discard.immediate(ids.splice(0, MAX_DISCARDED), now);
       return done;
     },
   };

@@ -5,9 +5,9 @@ import { runDeletionStep } from './database.ts';
 
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
-/** How many rows one statement scans, or finds by an index and deletes. */
-const SCANNED = 200;
-const DELETED = 50;
+/** How many rows one statement scans, or finds by an index and deletes, at most. */
+const MAX_SCANNED = 200;
+const MAX_DELETED = 50;
 
 const FIRST = [
   ...ERASED_BY_GUILD.map((table) => `DELETE FROM ${table} WHERE guild_id = @guildId`),
@@ -45,22 +45,22 @@ const stepsOf = (db: Database): Record<ErasedPart, Step> => ({
   decisions: deletingSome(
     db,
     `DELETE FROM decisions WHERE id IN (
-      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${DELETED})`,
+      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${MAX_DELETED})`,
   ),
   counterparties: deletingSome(
     db,
     `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${DELETED})`,
+      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${MAX_DELETED})`,
   ),
   audit: deletingSome(
     db,
-    `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${DELETED})`,
+    `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${MAX_DELETED})`,
   ),
   transfers: deletingSome(
     db,
     `DELETE FROM transfers WHERE id IN (
       SELECT id FROM transfers t WHERE scope = @scope AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)
-      LIMIT ${DELETED})`,
+      LIMIT ${MAX_DELETED})`,
   ),
   channels: deletingSome(
     db,
@@ -74,7 +74,7 @@ const stepsOf = (db: Database): Record<ErasedPart, Step> => ({
 function scanning(db: Database, table: 'alerts' | 'batches', each: string[]): Step {
   const statements = each.map((sql) => db.prepare(sql));
   return (guildId, bounds, after) => {
-    const to = Math.min(after + SCANNED, bounds[table]);
+    const to = Math.min(after + MAX_SCANNED, bounds[table]);
     for (const statement of statements) statement.run({ guildId, after, to });
     return to === bounds[table] ? null : to;
   };
@@ -83,7 +83,7 @@ function scanning(db: Database, table: 'alerts' | 'batches', each: string[]): St
 /** A table in which an index finds the rows. */
 function deletingSome(db: Database, sql: string): Step {
   const statement = db.prepare(sql);
-  return (guildId, bounds) => (statement.run({ guildId, ...bounds }).changes < DELETED ? null : 0);
+  return (guildId, bounds) => (statement.run({ guildId, ...bounds }).changes < MAX_DELETED ? null : 0);
 }
 
 /** Erases what is stored about one guild, in steps between which others can write; `elapsed` returns milliseconds. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { closing } from './closing.ts';
+import { disposable } from './disposable.ts';
 import { takeLock } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -15,7 +15,7 @@ export type Examination =
 export function examine(file: string): Examination {
   if (!existsSync(file)) return { status: 'absent' };
   try {
-    using db = closing(new Database(file, { readonly: true, fileMustExist: true }));
+    using db = disposable(new Database(file, { readonly: true, fileMustExist: true }));
     const schema = Number(db.pragma('user_version', { simple: true }));
     const found = String(db.pragma('quick_check(1)', { simple: true }));
     if (found !== 'ok') return { status: 'damaged', reason: found };

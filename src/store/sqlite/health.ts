@@ -5,7 +5,7 @@ import { MIB } from '../../domain/bytes.ts';
 import { realFile, whereBackups } from './folder.ts';
 
 /** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
-export const CHECKED_AT_START_BYTES = 64 * MIB;
+export const MAX_CHECKED_BYTES = 64 * MIB;
 /** The tables that a delivery needs: in a larger database, only these are checked at the start. */
 export const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
 
@@ -21,7 +21,7 @@ export const damageMessage = (file: string, fault: string): string =>
   `npm run restore -- <backup>. Backups are in ${whereBackups(file)}.`;
 
 /** Whether a database is of a size that is checked as a whole at the start. */
-export const isSmall = (file: string): boolean => statSync(file).size <= CHECKED_AT_START_BYTES;
+export const isSmall = (file: string): boolean => statSync(file).size <= MAX_CHECKED_BYTES;
 
 /** The first fault in the structure of a table, or of the whole file; null when there is none. */
 export function findFault(db: Database, table?: string): string | null {

@@ -5,7 +5,7 @@ import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { claimTable } from './claims.ts';
 import { unsynced } from './database.ts';
-import { deadEnds } from './dead-ends.ts';
+import { deadLetterMethods } from './dead-lettering.ts';
 import { dueAlerts } from './due.ts';
 import { editTables } from './edits.ts';
 
@@ -16,7 +16,7 @@ export function outboxTable(db: Database) {
   const due = dueAlerts(db);
   const edits = editTables(db);
   const claims = claimTable(db, due, edits);
-  const endings = deadEnds(db, edits);
+  const deadLettering = deadLetterMethods(db, edits);
 
   const endHolds = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
@@ -81,6 +81,6 @@ export function outboxTable(db: Database) {
     markSent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
     unfreeze: (batchId: number): void => unfreeze.immediate(batchId),
-    ...endings,
+    ...deadLettering,
   };
 }

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { Quarantined } from '../../domain/inbox.ts';
 
-/** Rows of one transaction. */
-const AT_ONCE = 200;
+/** How many rows one transaction handles, at most. */
+const MAX_ROWS = 200;
 
 const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS receivedAt, reason';
 /** The columns of a delivery that move to the inbox with it. Its times distinguish it from equal deliveries. */
 const KEPT = 'scope, received_at, answered_at, body, identity';
 const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
-const OLDEST = `SELECT id FROM quarantine WHERE id <= ? ORDER BY id LIMIT ${AT_ONCE}`;
+const OLDEST = `SELECT id FROM quarantine WHERE id <= ? ORDER BY id LIMIT ${MAX_ROWS}`;
 
 /** Deliveries that the router could not understand. */
 export function quarantineTable(db: Database) {
@@ -36,7 +36,7 @@ export function quarantineTable(db: Database) {
   function all(step: (until: number) => number): number {
     const until = newest.get()!.id ?? 0;
     let done = 0;
-    for (let changes = AT_ONCE; changes === AT_ONCE; done += changes) changes = step(until);
+    for (let changes = MAX_ROWS; changes === MAX_ROWS; done += changes) changes = step(until);
     return done;
   }
   const replay = db.transaction((id: number) => requeue.run(id).changes === 1 && drop.run(id).changes === 1);

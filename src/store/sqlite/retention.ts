@@ -6,10 +6,10 @@ import { guardTables } from './guard.ts';
 
 /** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
-/** Most rows in one step. */
+/** How many rows one step handles, at most. */
 const MAX_ROWS = 200;
-/** The same where a step does not look at the time. */
-const FEW = 20;
+/** How many it handles if it does not check the time. */
+const MAX_UNTIMED_ROWS = 20;
 
 /** Deletes old data in steps, between which others can write; `elapsed` returns milliseconds. */
 export function retentionTable(db: Database, elapsed: () => number) {
@@ -76,7 +76,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
         return last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
       }
       case 'knowledge':
-        return guard.prune(before, FEW) > 0 ? from : null;
+        return guard.prune(before, MAX_UNTIMED_ROWS) > 0 ? from : null;
     }
   });
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { isDelivery } from './calls.ts';
+import { isDelivery } from './call-queue.ts';
 import { setCheckpoints } from './checkpoints.ts';
-import type { CallResult, Post, PostedCall } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
 import { type Call, type FileMethods, METHODS, type On } from './methods.ts';
+import type { CallResult, Post, PostedCall } from './thread-messages.ts';
 
 /**
  * A thread that owns one connection: the only writer, or a reader. So the event loop never waits for a disk or a lock,
@@ -17,7 +17,7 @@ const port = parentPort!;
 const { file, reads } = workerData as { file: string; reads: boolean };
 // Each loads only its own modules: threads do not share them in memory.
 const openGroups: (db: Database) => object = reads
-  ? (await import('./readings.ts')).openReadings
+  ? (await import('./read-methods.ts')).openReadMethods
   : (await import('./tables.ts')).openTables;
 await once(port, 'message'); // 'open'
 const { db, close } = reads

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/progress.ts';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
-import { TABLE_NAMES } from '../../../src/store/sql/copy-side.ts';
+import { TABLE_NAMES } from '../../../src/store/sql/copyable.ts';
 import { openStore } from '../../../src/store/sqlite/client.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {

@@ -7,7 +7,7 @@ import { BURST_ALERTS } from '../../../src/domain/burst.ts';
 import type { OpenStore } from '../../../src/store/open-store.ts';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { connect, type Statements } from '../../../src/store/postgres/connection.ts';
-import { openPostgresCopy } from '../../../src/store/postgres/copy.ts';
+import { openPostgresForCopy } from '../../../src/store/postgres/open-for-copy.ts';
 import { openTables } from '../../../src/store/postgres/tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CHANNEL, keyOf, NOW, next, post, routed, send, storedTransfer, TAKE, transfer } from '../contract/given.ts';
@@ -19,13 +19,13 @@ import { emptyDatabase, isPostgresMissing, type PostgresServer, startPostgres } 
  * Compares the columns of every statement with the row type that its call declares (`sql.all<Row>(…)`). Many statements
  * are put together when they are called, so the columns are those that the server returned while the contract ran, and
  * a call that never ran fails the test: it needs all tests of this file. Leadership's statements declare no row type, and
- * what `npm run ledgerbell -- check` reads (`beside.ts`) is left out.
+ * what `npm run ledgerbell -- check` reads (`examine.ts`) is left out.
  */
 const SOURCE = resolve(import.meta.dirname, '../../../src/store/postgres');
 /** They run the statements of the other files. */
 const RUNNERS = ['connection.ts', 'session.ts'];
-const LEFT_OUT = [...RUNNERS, 'beside.ts'];
-/** A call that declares its rows, or should; `copy.ts` also reads rows as plain arrays. */
+const LEFT_OUT = [...RUNNERS, 'examine.ts'];
+/** A call that declares its rows, or should; `open-for-copy.ts` also reads rows as plain arrays. */
 const CALL = /\.(?:all|get|query)<(?!unknown\[\])/g;
 
 /** The different columns that statements returned, by the place of their call (`file:line`). */
@@ -141,7 +141,7 @@ describe.skipIf(isPostgresMissing())('Postgres, whose results are watched', () =
     const { store, close } = await openEmpty();
     await callTheRest(store);
     await close();
-    await using side = await openPostgresCopy(url!, { isSource: true });
+    await using side = await openPostgresForCopy(url!, { isSource: true });
     await side.count('meta');
     await side.setLastIds(await side.lastIds());
 

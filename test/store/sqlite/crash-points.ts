@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 
 /** What travels between the bot and the database's threads. */
-export type { Post, PostedCall } from '../../../src/store/sqlite/connection.ts';
+export type { Post, PostedCall } from '../../../src/store/sqlite/thread-messages.ts';
 
 /** Calls `pass` whenever the engine passes a point between two of its steps; `current` names the store's method at work. */
 export function watchEngine(pass: (point: string) => void, current: () => string): void {

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import { CHECKED_AT_START_BYTES } from '../../../src/store/sqlite/health.ts';
+import { MAX_CHECKED_BYTES } from '../../../src/store/sqlite/health.ts';
 import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../../lifecycle/bot.ts';
 import { until } from '../../until.ts';
-import { beside, bodiesIn, openStoreBeside, pagesOf, writeBack } from './beside.ts';
+import { bodiesIn, openExistingStore, pagesOf, withStore, writeBack } from './database-file.ts';
 
 const PAGE = 4_096;
 
@@ -46,7 +46,7 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
   'refuses to start with exit code 78 when pages of the table %s were zeroed while the bot was stopped',
   async (table) => {
     const file = temporaryFile();
-    openStoreBeside(file).close();
+    openExistingStore(file).close();
     zero(file, pagesOf(file, table));
     const damaged = readFileSync(file);
     const { code, stderr } = await startInVain(file);
@@ -60,7 +60,7 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
 
 it('refuses to start with exit code 78 when the first page of the database was zeroed', async () => {
   const file = temporaryFile();
-  openStoreBeside(file).close();
+  openExistingStore(file).close();
   zero(file, [1]);
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
@@ -73,7 +73,7 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   await accepted(() => bot.post('before'));
   // Of a file that is in use, only what was written back can be damaged, and nothing may be written after that.
   await until('the delivery is quarantined', () =>
-    beside(file, async ({ quarantine }) => (await quarantine.list()).length === 1),
+    withStore(file, async ({ quarantine }) => (await quarantine.list()).length === 1),
   );
   writeBack(file);
   zero(file, [...pagesOf(file, 'transfers'), ...pagesOf(file, 'inbox'), ...pagesOf(file, 'quarantine')]);
@@ -89,8 +89,8 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
 
 it('warns once that a large database could not be checked in the background, and works on', async () => {
   const file = temporaryFile();
-  openStoreBeside(file).close();
-  truncateSync(file, CHECKED_AT_START_BYTES + PAGE);
+  openExistingStore(file).close();
+  truncateSync(file, MAX_CHECKED_BYTES + PAGE);
   const bot = await startBot(file, { LOG_LEVEL: 'info', CHECK_FAULT: 'disk I/O error' });
   const warnings = () => bot.log.filter(({ msg }) => msg.startsWith('checking the database for damage failed'));
   await until('the bot warns', () => warnings().length > 0);
@@ -136,7 +136,7 @@ it('notices within seconds that the database was removed, though nothing arrives
 it('leaves the log of a database alone that was put in the place of the open one', async () => {
   const [file, other] = [temporaryFile(), temporaryFile()];
   const bot = await startBot(file);
-  const { store } = openStoreBeside(other);
+  const { store } = openExistingStore(other);
   await store.inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.from('theirs') }]);
   for (const end of ['', '-wal']) {
     copyFileSync(other + end, `${file}${end}.new`);

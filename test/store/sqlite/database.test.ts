@@ -6,7 +6,13 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import { openBeside, openDatabase, openReader, runDeletionStep, unsynced } from '../../../src/store/sqlite/database.ts';
+import {
+  openDatabase,
+  openExisting,
+  openReader,
+  runDeletionStep,
+  unsynced,
+} from '../../../src/store/sqlite/database.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
@@ -174,7 +180,7 @@ describe('the database file', () => {
     const other = new Database(file);
     other.pragma(`user_version = ${MIGRATIONS.length + away}`);
     other.close();
-    expect(() => openBeside(file)).toThrow(todo);
+    expect(() => openExisting(file)).toThrow(todo);
   });
 
   it('opens an up-to-date database unchanged, without a copy', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { restore } from '../../../src/store/sqlite/backup.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { accepted, startBot, startInVain } from '../../lifecycle/bot.ts';
-import { bodiesIn } from './beside.ts';
+import { bodiesIn } from './database-file.ts';
 import { expectKept, look, makeFile, NEXT_SCHEMA, SCHEMAS } from './earlier-schemas.ts';
 
 /** Every fourth, and the last: each is a real start, killed several times. */

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import { NOW, OTHER_CHANNEL, post, pruneAll, send } from '../contract/given.ts';
-import { readRows } from './beside.ts';
+import { readRows } from './database-file.ts';
 import { takeStore } from './reused.ts';
 
 it('deletes the rows of old messages whose alerts are deleted, and of no others', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { post, quarantine, subscribe } from '../contract/given.ts';
-import { bodiesIn, lock, readRows } from './beside.ts';
+import { bodiesIn, lock, readRows } from './database-file.ts';
 import { takeStore } from './reused.ts';
 
 const tablesOf = (file: string) =>

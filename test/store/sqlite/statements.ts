@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
 import { openTables } from '../../../src/store/sqlite/tables.ts';
 
 /**
@@ -18,5 +18,5 @@ db.prepare = ((sql: string) => {
   return statement;
 }) as typeof db.prepare;
 openTables(db);
-openReadings(db);
+openReadMethods(db);
 console.log(JSON.stringify(found));

@@ -3,7 +3,7 @@ import type { Connection, Statements } from './connection.ts';
 import { editFailed } from './edits.ts';
 
 /** Turns what will not be sent into dead letters. */
-export function deadEnds(db: Connection) {
+export function deadLetterMethods(db: Connection) {
   return {
     deadLetter: (batchId: number, reason: string, now: number) =>
       db.write((sql) => deadLetter(sql, batchId, reason, now)),

@@ -39,17 +39,17 @@ export const TABLE_NAMES = Object.keys(COPIED_TABLES) as CopiedTable[];
 /** A value, alike for every engine: flags are 0 and 1, and text contains no NUL. */
 export type Value = string | number | Uint8Array | null;
 
-/** How many rows are read and written at once. */
-export const AT_ONCE = 500;
+/** How many rows are read and written at once, at most. */
+export const MAX_COPIED_ROWS = 500;
 
 /** A stopped installation's database, locked; everything happens in one transaction. */
-export interface CopySide extends AsyncDisposable {
+export interface CopyableDatabase extends AsyncDisposable {
   /** Its name in messages, without a password. */
   name: string;
   /** A table's columns, without those that this engine computes or needs for itself, sorted. */
   columns(table: CopiedTable): Promise<string[]>;
   count(table: CopiedTable): Promise<number>;
-  /** All rows in the order of the key, {@link AT_ONCE} at a time. */
+  /** All rows in the order of the key, {@link MAX_COPIED_ROWS} at a time. */
   rows(table: CopiedTable, columns: readonly string[]): AsyncIterable<Value[][]>;
   insert(table: CopiedTable, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
   /** The highest id ever assigned in each table that assigns no id twice. */

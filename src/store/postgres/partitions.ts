@@ -7,14 +7,14 @@ import type { Statements } from './connection.ts';
  */
 
 /** Ids per day. Those of the first "day" come from a database in which ids have no day: such a transfer was moved here. */
-export const IDS_OF_A_DAY = 2 ** 33;
+export const IDS_PER_DAY = 2 ** 33;
 
 /** The first id of the day that a time is in. */
-export const firstIdOf = (time: number): number => Math.floor(time / DAY) * IDS_OF_A_DAY;
+export const firstIdOf = (time: number): number => Math.floor(time / DAY) * IDS_PER_DAY;
 
 /** The id of a new transfer, in SQL. */
 export const newId = (seenAt: string): string =>
-  `${seenAt} / ${DAY} * ${IDS_OF_A_DAY} + nextval('transfer_numbers') % ${IDS_OF_A_DAY}`;
+  `${seenAt} / ${DAY} * ${IDS_PER_DAY} + nextval('transfer_numbers') % ${IDS_PER_DAY}`;
 
 /** The tables with a partition for each day. */
 export const PARTITIONED = ['transfers', 'deliveries', 'decisions'] as const;
@@ -50,16 +50,16 @@ BEGIN
       part := parent || '_' || day;
       EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)', part, parent);
       EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)',
-        parent, part, day * ${IDS_OF_A_DAY}, (day + 1) * ${IDS_OF_A_DAY});
+        parent, part, day * ${IDS_PER_DAY}, (day + 1) * ${IDS_PER_DAY});
     END LOOP;
   END LOOP;
 END $$;
 SELECT add_days(ARRAY[0]);
 `;
 
-/** Makes room for transfers with these ids, or of these times (`IDS_OF_A_DAY` per day). */
-export async function addDays(sql: Pick<Statements, 'run'>, ids: readonly number[]): Promise<void> {
-  const days = [...new Set(ids.map((id) => Math.floor(id / IDS_OF_A_DAY)))];
+/** Makes room for transfers with these ids, or of these times (`IDS_PER_DAY` per day). */
+export async function addPartitions(sql: Pick<Statements, 'run'>, ids: readonly number[]): Promise<void> {
+  const days = [...new Set(ids.map((id) => Math.floor(id / IDS_PER_DAY)))];
   await sql.run('SELECT add_days($1::bigint[])', days);
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UserError } from '../../errors.ts';
-import { type CopiedTable, type CopySide, TABLE_NAMES, type Value } from './copy-side.ts';
+import { type CopiedTable, type CopyableDatabase, TABLE_NAMES, type Value } from './copyable.ts';
 
 /** Receives how many of all rows are done, and the table. */
 export type CopyReport = (done: number, total: number, table: string) => void;
@@ -9,9 +9,9 @@ export type CopyReport = (done: number, total: number, table: string) => void;
  * Copies every table into an empty database and commits there; returns how much that was. Every row is read back and
  * compared first. Throws an Error with a message for the operator when the target is not empty or a table differs.
  */
-export async function copyAll(
-  source: CopySide,
-  target: CopySide,
+export async function copyDatabase(
+  source: CopyableDatabase,
+  target: CopyableDatabase,
   report: CopyReport,
 ): Promise<{ rows: number; tables: number }> {
   await assertEmpty(target);
@@ -30,7 +30,7 @@ export async function copyAll(
   return { rows: total / 2, tables: TABLE_NAMES.length };
 }
 
-async function assertEmpty(target: CopySide): Promise<void> {
+async function assertEmpty(target: CopyableDatabase): Promise<void> {
   for (const table of TABLE_NAMES) {
     const count = await target.count(table);
     if (count === 0) continue;
@@ -41,7 +41,12 @@ async function assertEmpty(target: CopySide): Promise<void> {
   }
 }
 
-async function copyTable(source: CopySide, target: CopySide, table: CopiedTable, step: (rows: number) => void) {
+async function copyTable(
+  source: CopyableDatabase,
+  target: CopyableDatabase,
+  table: CopiedTable,
+  step: (rows: number) => void,
+) {
   const columns = await source.columns(table);
   const [ours, theirs] = [columns.join(', '), (await target.columns(table)).join(', ')];
   if (ours !== theirs) throw new Error(`The columns of ${table} differ: ${ours}; ${theirs}.`);

@@ -13,10 +13,10 @@ import { silenceReader } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 import { transferHistoryReader } from './transfer-history.ts';
 
-type Readings = MethodsOn<'read'>;
+type ReadMethods = MethodsOn<'read'>;
 
 /** The port's methods that run over the read-only connection, where long reads are fine. */
-export function openReadings(db: Database) {
+export function openReadMethods(db: Database) {
   const { list, get, tokenMutes, watching } = subscriptionsTable(db);
   const { ofGuild, scopes, webhookNames } = projectsTable(db);
   const { sizes, list: quarantined, get: getQuarantined } = quarantineTable(db);
@@ -34,11 +34,11 @@ export function openReadings(db: Database) {
     silence: silenceReader(db),
     tokens: tokensTable(db),
     metrics: metricsTable(db),
-  } satisfies Readings);
+  } satisfies ReadMethods);
 }
 
 /** Makes each method one transaction: what its statements return was true at one moment, whatever the writer commits. */
-function atOneMoment<Groups extends Readings>(db: Database, groups: Groups): Groups {
+function atOneMoment<Groups extends ReadMethods>(db: Database, groups: Groups): Groups {
   type Method = (...args: unknown[]) => unknown;
   const each = (methods: object) =>
     Object.entries(methods).map(([name, method]) => [name, db.transaction(method as Method)] as const);

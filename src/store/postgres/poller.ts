@@ -1,19 +1,19 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Runs something again and again, one at a time: a while after each, or `now`. */
-export function repeat(clock: Clock, run: () => Promise<void>, pauseMs: () => number) {
-  let present: Promise<void> | null = null;
+/** Runs something again and again, one run at a time: `pauseMs` after each, or `now`. */
+export function createPoller(clock: Clock, run: () => Promise<void>, pauseMs: () => number) {
+  let running: Promise<void> | null = null;
   let isWanted = false;
   let isStopped = false;
   let cancel = () => {};
 
   function now(): void {
     isWanted = true;
-    if (present || isStopped) return;
+    if (running || isStopped) return;
     cancel();
     isWanted = false;
-    present = run().finally(() => {
-      present = null;
+    running = run().finally(() => {
+      running = null;
       if (isStopped) return;
       if (isWanted) now();
       else cancel = clock.after(pauseMs(), now);
@@ -22,11 +22,11 @@ export function repeat(clock: Clock, run: () => Promise<void>, pauseMs: () => nu
 
   return {
     now,
-    present: () => present,
+    running: () => running,
     async stop(): Promise<void> {
       isStopped = true;
       cancel();
-      await present;
+      await running;
     },
   };
 }

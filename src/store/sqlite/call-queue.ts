@@ -1,9 +1,9 @@
-import type { PostedCall } from './connection.ts';
 import type { Call } from './methods.ts';
+import type { PostedCall } from './thread-messages.ts';
 
 /** The groups whose calls may share one transaction, and with it one wait for the disk. */
 const SHARING: ReadonlySet<Call['group']> = new Set(['inbox', 'routing', 'outbox']);
-/** Most calls that share a transaction. */
+/** How many calls share a transaction, at most. */
 const MAX_SHARED = 64;
 
 /** Whether a call stores deliveries. */

@@ -2,23 +2,23 @@ import pg from 'pg';
 import { SECOND } from '../../domain/clock.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import {
-  AT_ONCE,
   COPIED_TABLES,
   type CopiedTable,
-  type CopySide,
+  type CopyableDatabase,
+  MAX_COPIED_ROWS,
   TABLE_NAMES,
   type Value,
   withoutNul,
-} from '../sql/copy-side.ts';
+} from '../sql/copyable.ts';
 import { openPostgresStore } from './client.ts';
-import { addDays, IDS_OF_A_DAY } from './days.ts';
 import { toStoreError } from './errors.ts';
+import { addPartitions, IDS_PER_DAY } from './partitions.ts';
 import { clientConfig } from './url.ts';
 
 /** How long it waits for the locks of processes that should have ended, and for their connections to end. */
 const LOCK_MS = 5_000;
 /** How often it looks for such connections meanwhile: Postgres ends them a moment after their process. */
-const LOOKS = 20;
+const MAX_LOOKS = 20;
 
 /** Columns that only Postgres has: what SQLite computes from a transfer's data, and what only running processes need. */
 const OWN_COLUMNS: Partial<Record<CopiedTable, readonly string[]>> = {
@@ -37,7 +37,7 @@ interface Column {
 }
 
 /** Opens a database to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */
-export async function openPostgresCopy(url: string, { isSource }: { isSource: boolean }): Promise<CopySide> {
+export async function openPostgresForCopy(url: string, { isSource }: { isSource: boolean }): Promise<CopyableDatabase> {
   const client = new pg.Client({ ...clientConfig(url), application_name: 'ledgerbell-move', lock_timeout: LOCK_MS });
   // A broken connection fails the next statement.
   client.on('error', () => undefined);
@@ -51,7 +51,7 @@ export async function openPostgresCopy(url: string, { isSource }: { isSource: bo
     await close();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await client.query(`LOCK TABLE ${TABLE_NAMES.join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    return createSide(client, name);
+    return toCopyable(client, name);
   } catch (error) {
     await client.end();
     throw toStoreError(error).error;
@@ -59,13 +59,13 @@ export async function openPostgresCopy(url: string, { isSource }: { isSource: bo
 }
 
 async function assertUnused(client: pg.Client, name: string): Promise<void> {
-  for (let look = 0; look < LOOKS; look++) {
+  for (let look = 0; look < MAX_LOOKS; look++) {
     const { rows } = await client.query<{ n: number }>(
       `SELECT count(*) AS n FROM pg_stat_activity
        WHERE datname = current_database() AND application_name LIKE 'ledgerbell%' AND pid <> pg_backend_pid()`,
     );
     if (rows[0]!.n === 0) return;
-    await client.query('SELECT pg_sleep($1)', [LOCK_MS / LOOKS / SECOND]);
+    await client.query('SELECT pg_sleep($1)', [LOCK_MS / MAX_LOOKS / SECOND]);
   }
   throw new Error(`Processes are using ${name}. Stop every one of them first.`);
 }
@@ -75,7 +75,7 @@ async function assertThere(client: pg.Client, name: string, isSource: boolean): 
   if (isSource && rows[0]!.found === null) throw new Error(`There is no Ledgerbell in ${name}.`);
 }
 
-async function createSide(client: pg.Client, name: string): Promise<CopySide> {
+async function toCopyable(client: pg.Client, name: string): Promise<CopyableDatabase> {
   const tables = await readColumns(client);
   const typesOf = (table: CopiedTable, columns: readonly string[]): ColumnType[] =>
     columns.map((column) => tables.get(table)!.find((one) => one.name === column)!.type);
@@ -105,7 +105,10 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
          SELECT ${columns.join(', ')} FROM ${table} ${where(table)} ORDER BY ${COPIED_TABLES[table]}`,
       );
       for (;;) {
-        const { rows } = await client.query<unknown[]>({ text: `FETCH ${AT_ONCE} FROM copied`, rowMode: 'array' });
+        const { rows } = await client.query<unknown[]>({
+          text: `FETCH ${MAX_COPIED_ROWS} FROM copied`,
+          rowMode: 'array',
+        });
         if (rows.length === 0) break;
         yield rows.map((row) => row.map((value) => (typeof value === 'boolean' ? Number(value) : value) as Value));
       }
@@ -117,7 +120,7 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
       const all = [...columns, ...own];
       const types = typesOf(table, all);
       if (table === 'transfers')
-        await addDays(
+        await addPartitions(
           sql,
           rows.map((row) => Number(row[columns.indexOf('id')])),
         );
@@ -149,7 +152,7 @@ async function createSide(client: pg.Client, name: string): Promise<CopySide> {
       }
       // What new ids end with.
       await client.query(
-        `SELECT setval('transfer_numbers', greatest((SELECT max(id % ${IDS_OF_A_DAY}) FROM transfers), 1))`,
+        `SELECT setval('transfer_numbers', greatest((SELECT max(id % ${IDS_PER_DAY}) FROM transfers), 1))`,
       );
     },
 

@@ -4,7 +4,7 @@ import { WAITING_SINCE } from '../sql/alert-rows.ts';
 import type { editTables } from './edits.ts';
 
 /** Turns what will not be sent into dead letters. */
-export function deadEnds(db: Database, edits: ReturnType<typeof editTables>) {
+export function deadLetterMethods(db: Database, edits: ReturnType<typeof editTables>) {
   const alertsOf = db.prepare<[number]>("UPDATE alerts SET state = 'dead' WHERE batch_id = ?");
   const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
-import { AT_ONCE, COPIED_TABLES, type CopiedTable, type CopySide, type Value, withoutNul } from '../sql/copy-side.ts';
+import {
+  COPIED_TABLES,
+  type CopiedTable,
+  type CopyableDatabase,
+  MAX_COPIED_ROWS,
+  type Value,
+  withoutNul,
+} from '../sql/copyable.ts';
 import { openDatabase } from './database.ts';
 
 /** Opens a file to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */
-export function openFileCopy(file: string, { isSource }: { isSource: boolean }): CopySide {
+export function openFileForCopy(file: string, { isSource }: { isSource: boolean }): CopyableDatabase {
   if (isSource && !existsSync(file)) throw new Error(`There is no database at ${file}.`);
   const { db, close } = openDatabase(file);
   db.exec('BEGIN IMMEDIATE');
@@ -33,7 +40,7 @@ export function openFileCopy(file: string, { isSource }: { isSource: boolean }):
       let some: Value[][] = [];
       for (const row of select(table, columns).iterate()) {
         some.push(row.map((value) => (typeof value === 'string' ? withoutNul(value) : value)));
-        if (some.length < AT_ONCE) continue;
+        if (some.length < MAX_COPIED_ROWS) continue;
         yield some;
         some = [];
       }

@@ -5,8 +5,8 @@ import { notifyStatement, openSession, type Session } from './session.ts';
 /** Where elections are logged. */
 export type ElectionLog = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 
-/** Dependencies and callbacks of a link. */
-export interface LinkOptions {
+/** Dependencies and callbacks of a reconnecting session. */
+export interface ReconnectingSessionOptions {
   config: pg.ClientConfig;
   clock: Clock;
   log: ElectionLog;
@@ -21,8 +21,17 @@ export interface LinkOptions {
   onBack(): void;
 }
 
-/** Creates the link of one process to the others: a session, opened again after it broke, and the notifications for it. */
-export function createLink({ config, clock, log, holder, onNotification, onEnd, onAway, onBack }: LinkOptions) {
+/** Creates a session that is opened again after it broke, and that sends and receives notifications. */
+export function createReconnectingSession({
+  config,
+  clock,
+  log,
+  holder,
+  onNotification,
+  onEnd,
+  onAway,
+  onBack,
+}: ReconnectingSessionOptions) {
   let session: Session | null = null;
   let isAway = false;
   const notifications = new Set<string>();

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { openBeside } from '../../../src/store/sqlite/database.ts';
-import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { openExisting } from '../../../src/store/sqlite/database.ts';
+import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
 import { GUILD, NOW, post, txHash } from '../contract/given.ts';
 import { takeStore } from './reused.ts';
 
@@ -12,7 +12,7 @@ async function openWithTransfer() {
   const { store, close } = await open();
   onTestFinished(close);
   await post(store, [1]);
-  return { file, store, writer: openBeside(file) };
+  return { file, store, writer: openExisting(file) };
 }
 
 it('reads everything about a transfer as of one moment, whatever is committed between its statements', async () => {
@@ -25,7 +25,7 @@ it('reads everything about a transfer as of one moment, whatever is committed be
     commits++;
   }
   const reader = new Database(file, { readonly: true, verbose });
-  const { history } = openReadings(reader);
+  const { history } = openReadMethods(reader);
   const read = () => history.transfers(GUILD, txHash(1), null, NOW, 5).first;
 
   const [transfer] = read();

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createManualClock } from '../../../sandbox/discord/index.ts';
 import { HOUR } from '../../../src/domain/clock.ts';
-import { startDailyBackups } from '../../../src/store/sqlite/daily.ts';
+import { startDailyBackups } from '../../../src/store/sqlite/daily-backups.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder, stamp } from '../../../src/store/sqlite/folder.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
 
 /** Lets `using` close a database at the end of its block. */
-export const closing = (db: Database): Database & Disposable =>
+export const disposable = (db: Database): Database & Disposable =>
   Object.assign(db, { [Symbol.dispose]: () => void db.close() });

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { closing } from '../../../src/store/sqlite/closing.ts';
-import { openBeside, openDatabase } from '../../../src/store/sqlite/database.ts';
+import { openDatabase, openExisting } from '../../../src/store/sqlite/database.ts';
+import { disposable } from '../../../src/store/sqlite/disposable.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
 import { openTables } from '../../../src/store/sqlite/tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
 
 /** Opens a database through the port in this thread, beside a bot that may be running; makes it where there is none. */
-export function openStoreBeside(file: string): { store: Store; close(): void } {
+export function openExistingStore(file: string): { store: Store; close(): void } {
   if (!existsSync(file)) openDatabase(file).close();
-  const db = openBeside(file);
-  const [tables, readings] = [openTables(db), openReadings(db)];
+  const db = openExisting(file);
+  const [tables, readings] = [openTables(db), openReadMethods(db)];
   const groups = [...new Set([...Object.keys(tables), ...Object.keys(readings)])].map((group) => {
     const both = { ...tables[group as keyof typeof tables], ...readings[group as keyof typeof readings] };
     const methods = Object.entries(both as Record<string, (...args: unknown[]) => unknown>);
@@ -26,8 +26,8 @@ export function openStoreBeside(file: string): { store: Store; close(): void } {
 }
 
 /** Acts on a database through the port, beside a bot that may be running. */
-export async function beside<T>(file: string, act: (store: Store) => Promise<T>): Promise<T> {
-  const { store, close } = openStoreBeside(file);
+export async function withStore<T>(file: string, act: (store: Store) => Promise<T>): Promise<T> {
+  const { store, close } = openExistingStore(file);
   try {
     return await act(store);
   } finally {
@@ -43,7 +43,7 @@ export const bodiesIn = (file: string): string[] =>
 
 /** Changes the bodies in the quarantine, for example to ones that this version understands, as a later one would. */
 export function rewriteQuarantine(file: string, change: (body: Buffer, id: number) => Buffer | string): void {
-  using db = openBeside(file);
+  using db = openExisting(file);
   const put = db.prepare('UPDATE quarantine SET body = ? WHERE id = ?');
   for (const { id, body } of db.prepare<[], { id: number; body: Buffer }>('SELECT id, body FROM quarantine').all())
     put.run(Buffer.from(change(body, id)), id);
@@ -51,14 +51,14 @@ export function rewriteQuarantine(file: string, change: (body: Buffer, id: numbe
 
 /** Lets every dead letter refer to a transfer that is not stored. */
 export function orphanDeadLetters(file: string): void {
-  using db = openBeside(file);
+  using db = openExisting(file);
   db.exec('UPDATE dead_letters SET alert_id = 9999');
 }
 
 /** Makes a database look as if a newer version wrote it; returns that version's schema. */
 export function makeNewer(file: string): number {
   const schema = MIGRATIONS.length + 1;
-  using db = closing(new Database(file));
+  using db = disposable(new Database(file));
   db.pragma(`user_version = ${schema}`);
   db.exec('CREATE TABLE of_the_future (a)');
   return schema;
@@ -78,7 +78,7 @@ export const pagesOf = (file: string, table: string): number[] =>
 
 /** Writes everything in the log back into the file. */
 export function writeBack(file: string): void {
-  using db = closing(new Database(file));
+  using db = disposable(new Database(file));
   const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true });
   if (isBusy) throw new Error(`The log of ${file} was not written back: another connection was using it.`);
 }
@@ -90,7 +90,7 @@ export const isSound = (file: string): boolean =>
 /** Takes the write lock, as another program might; returns how to release it. Waits for it at most that long. */
 export function lock(file: string, timeoutMs = 5_000): () => void {
   using stack = new DisposableStack();
-  const db = stack.use(closing(new Database(file, { timeout: timeoutMs })));
+  const db = stack.use(disposable(new Database(file, { timeout: timeoutMs })));
   db.exec('BEGIN IMMEDIATE');
   const held = stack.move();
   return () => held.dispose();
@@ -98,6 +98,6 @@ export function lock(file: string, timeoutMs = 5_000): () => void {
 
 /** The rows that a query returns. */
 export function readRows<T>(file: string, sql: string): T[] {
-  using db = closing(new Database(file, { readonly: true }));
+  using db = disposable(new Database(file, { readonly: true }));
   return db.prepare<[], T>(sql).all();
 }
