@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
+import { SECOND } from '../src/domain/clock.ts';
 import { startBot } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
@@ -14,9 +15,9 @@ const WARM_UP = 2_000;
 const WATCHED = 1_000_000;
 /** Alerts that fit into one message. */
 const ALERTS_PER_MESSAGE = 10;
-const PER_CHANNEL = { messages: 5, perMs: 5_000 };
+const PER_CHANNEL = { messages: 5, perMs: 5 * SECOND };
 /** After this long without a message, nothing more is sent for now. */
-const QUIET_MS = 8_000;
+const QUIET_MS = 8 * SECOND;
 
 const PLAN = [
   { alerts: 1_000, channels: 1 },

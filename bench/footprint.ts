@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
+import { SECOND } from '../src/domain/clock.ts';
 import { memoryOf, startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
@@ -8,7 +9,7 @@ import { fill } from './sqlite/fill.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** Start and memory are stable by then. */
-const IDLE_MS = 7_000;
+const IDLE_MS = 7 * SECOND;
 const ADDRESSES = 20;
 const EVENTS_PER_SECOND = 200;
 const LOAD_SECONDS = 5;

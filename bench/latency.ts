@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { MINUTE } from '../src/domain/clock.ts';
 import { startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf, hashOf } from './event.ts';
@@ -18,7 +19,7 @@ const PLAN = [
 /** Events before the measurement, each to its own channel. */
 const WARM_UP = 40;
 /** Longer than any of these alerts takes; without a limit a lost one would never end the measurement. */
-const LATE_MS = 60_000;
+const LATE_MS = MINUTE;
 const HEADERS = { 'content-type': 'application/json' };
 
 interface Result {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
+import { SECOND } from '../src/domain/clock.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf, hashOf } from './event.ts';
 import { LOADER, postNew } from './load.ts';
@@ -21,7 +22,7 @@ const PER_SECOND = 50;
 const WARM_UP = 20;
 const EVENTS = 400;
 /** Events that are not posted by then count as lost. */
-const LATE_MS = 20_000;
+const LATE_MS = 20 * SECOND;
 const CONNECTIONS = [10, 100];
 const LOAD_SECONDS = 4;
 const BURST = 2_000;
@@ -29,7 +30,7 @@ const BURST_CONNECTIONS = 50;
 /** How often the sender retries unacknowledged events, and how long it waits before each retry. */
 const ROUNDS = 40;
 const PAUSE_MS = 250;
-const IDLE_MS = 2_000;
+const IDLE_MS = 2 * SECOND;
 const HEADERS = { 'content-type': 'application/json' };
 
 /** How often each transaction was posted to Discord and shown: a repeated nonce shows nothing new. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DAY } from '../src/domain/clock.ts';
 import type { RetentionCursor } from '../src/domain/retention.ts';
 import { move } from '../src/operator/move.ts';
 import { openPostgresStore } from '../src/store/postgres/client.ts';
@@ -14,7 +15,6 @@ import { fillSeen } from './sqlite/seen.ts';
 import { type Row, ratioColumns, report, short, spread } from './table.ts';
 import { CHANNELS, holdRates, SUBSCRIPTIONS } from './whole.ts';
 
-const DAY = 86_400_000;
 const FEW = 1_000;
 const MANY = 1_000_000;
 /** Transfers that were seen before, over this many days; 50 million take 70 GB and more than half an hour to generate. */

@@ -3,11 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { SECOND } from '../src/domain/clock.ts';
 import type { BotState } from './page/protocol.ts';
 
 /** How long the bot may take to stop before it is killed. */
-const STOP_TIMEOUT_MS = 5_000;
-const LINES_KEPT = 40;
+const STOP_TIMEOUT_MS = 5 * SECOND;
+const MAX_LINES = 40;
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -84,7 +85,7 @@ export function superviseBot(options: {
       for (const stream of [started.stdout, started.stderr])
         createInterface({ input: stream }).on('line', (line) => {
           options.onLine(line);
-          if (!line.startsWith('{"level":20,')) log = [...log, line].slice(-LINES_KEPT);
+          if (!line.startsWith('{"level":20,')) log = [...log, line].slice(-MAX_LINES);
         });
       started.stdin.on('error', () => undefined);
       started.once('exit', (code, signal) => {

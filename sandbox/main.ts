@@ -1,12 +1,13 @@
 /** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
 import '../services/v8-options.ts';
 import { Command } from 'commander';
+import { SECOND } from '../src/domain/clock.ts';
 import { listenForPage } from './page/server.ts';
 import { Abandoned, type SandboxOptions, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
 /** The sandbox exits after this time even if a part hangs. */
-const STOP_MS = 7_000;
+const STOP_MS = 7 * SECOND;
 const PARENT_POLL_MS = 500;
 
 const parts = new AsyncDisposableStack();
@@ -50,7 +51,7 @@ async function main(options: SandboxOptions): Promise<void> {
   starting = start;
   const sandbox = await start;
   page.show(sandbox);
-  console.log(`\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
+  console.log(`\nReady after ${((Date.now() - began) / 1_000).toFixed(1)} s. Open this in a browser:\n`);
   console.log(`  ${page.url}\n\nCtrl-C stops everything.`);
 }
 
@@ -63,7 +64,7 @@ const program = new Command('npm run sandbox --')
   .parse();
 
 main(program.opts<SandboxOptions>()).catch(async (error: unknown) => {
-  // Ctrl-C also interrupts parts that are starting. Their errors say nothing new. Some come just before the signal.
+  // Ctrl-C also interrupts parts that are starting. Their errors add nothing. Some come just before the signal.
   await new Promise(setImmediate);
   if (error instanceof Abandoned || stopping !== undefined) return stop(0);
   console.error(error instanceof Error ? error.message : String(error));

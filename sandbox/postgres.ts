@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { SECOND } from '../src/domain/clock.ts';
 import { freePorts } from './ports.ts';
 
 const USER = 'ledgerbell';
-const START_MS = 30_000;
+const START_MS = 30 * SECOND;
 const POLL_MS = 50;
 /** Stops the server when its standard input closes, which happens however this process ends. */
 const STOP_WITH_PARENT = '"$@" & cat > /dev/null; kill -INT $!; wait';
@@ -76,7 +77,7 @@ export async function startPostgres(): Promise<Postgres> {
   });
   const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
   const version = await firstResponse(url);
-  if (version === null) throw new Error(`Postgres did not start within ${START_MS / 1000} s.`);
+  if (version === null) throw new Error(`Postgres did not start within ${START_MS / SECOND} s.`);
   const started = stack.move();
   return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close: () => started.disposeAsync() };
 }

@@ -1,5 +1,6 @@
 /** The sandbox as the page sees it: one world that changes, and the actions that change it. */
 import type { Services } from '../services/start.ts';
+import { SECOND } from '../src/domain/clock.ts';
 import { perform } from './actions.ts';
 import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startTraffic } from './chain/index.ts';
@@ -9,8 +10,8 @@ import { routedIn } from './routed.ts';
 import { createTransactionTracker } from './transaction-tracker.ts';
 import type { Webhook } from './webhook.ts';
 
-const TRAFFIC_MS = 3_000;
-const WATCHED_POLL_MS = 2_000;
+const TRAFFIC_MS = 3 * SECOND;
+const WATCHED_POLL_MS = 2 * SECOND;
 
 /** A change outside Discord. */
 export type SandboxEvent = { world: WorldState } | { transactions: TrackedTransaction[] };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project } from '../services/notification/types.ts';
 import { type Services, startServices } from '../services/start.ts';
+import { SECOND } from '../src/domain/clock.ts';
 import type { Bot } from './bot.ts';
 import { type Chain, startChain } from './chain/index.ts';
 import { writeDirectory } from './directory.ts';
@@ -19,7 +20,7 @@ const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secr
 /** The symbol of the chain's coin. */
 const COIN = 'HARBOR';
 const BLOCK_POLL_MS = 250;
-const BOT_READY_MS = 90_000;
+const BOT_READY_MS = 90 * SECOND;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
@@ -178,7 +179,7 @@ async function startBot(bot: Bot, discord: Discord): Promise<void> {
       const waited = Date.now() - bot.state.since;
       if (bot.state.state === 'running' && waited < BOT_READY_MS) return;
       clearInterval(timer);
-      const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / 1000} s.`;
+      const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / SECOND} s.`;
       reject(new Error(`The bot did not start. ${why}`));
     }, 100);
     ready.then(

@@ -1,5 +1,6 @@
 /** Follows every transaction from its block through its deliveries to the messages that report it. */
 import type { DeliveryProgress } from '../services/notification/types.ts';
+import { SECOND } from '../src/domain/clock.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
 import { componentsIn } from './discord/message-rules.ts';
@@ -7,9 +8,8 @@ import type { Delivery, TrackedTransaction } from './page/protocol.ts';
 import type { Routed } from './routed.ts';
 
 const MAX_TRANSACTIONS = 300;
-const SUMMARIES_KEPT = 5_000;
-const ATTEMPTS_KEPT = 10;
-const SECOND = 1_000;
+const MAX_SUMMARIES = 5_000;
+const MAX_ATTEMPTS = 10;
 /** How long changes are collected before they are reported together, in milliseconds: a burst changes hundreds. */
 const COLLECT_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
@@ -66,7 +66,7 @@ export function createTransactionTracker(listener: (transactions: TrackedTransac
     list,
     recordMined({ hash, blockNumber, summary }) {
       summaries.set(hash.toLowerCase(), summary);
-      if (summaries.size > SUMMARIES_KEPT) summaries.delete(summaries.keys().next().value!);
+      if (summaries.size > MAX_SUMMARIES) summaries.delete(summaries.keys().next().value!);
       const transaction = transactionOf(hash, blockNumber, Date.now());
       transaction.summary = summary;
       changes.add(transaction);
@@ -141,7 +141,7 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
       delivery.attempts = [
         ...delivery.attempts,
         { at: progress.at, answeredAt: null, status: null, error: null },
-      ].slice(-ATTEMPTS_KEPT);
+      ].slice(-MAX_ATTEMPTS);
       return;
     case 'answered':
       if (attempt === undefined) return;

@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
+import { SECOND } from '../src/domain/clock.ts';
 import type { Project } from './notification/types.ts';
 
 /** The projects of a file that may change. */
@@ -8,7 +9,7 @@ export interface FollowedProjects {
   stop(): void;
 }
 
-const LOOK_EVERY_MS = 2000;
+const LOOK_EVERY_MS = 2 * SECOND;
 
 /**
  * Reads the projects of a file, and reads it again whenever it changes. If it then cannot be read, the projects stay as

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts } from '../../sandbox/ports.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { newFolder } from '../children.ts';
 import { installed, installPackages, type Peer, startProgram } from './program.ts';
 
 const VERSION = '2.40.7';
 /** Newer versions of this transitive dependency need a package that is not available everywhere. */
 const OVERRIDES = { linkedom: '0.18.12' };
-const INSTALL_MS = 10 * 60_000;
-const START_MS = 2 * 60_000;
+const INSTALL_MS = 10 * MINUTE;
+const START_MS = 2 * MINUTE;
 const ID = 'alerts';
 const HOOK = 'Webhook';
 const REQUEST = 'HTTP Request';
@@ -90,13 +91,13 @@ async function prepare(folder: string, apiUrl: string, command: (args: string[])
 
 /** Waits until the workflow accepts webhooks, which is later than the editor is ready and is not logged. */
 async function published(url: string): Promise<void> {
-  let said = '';
+  let text = '';
   for (const until = Date.now() + START_MS; Date.now() < until; await wait(200)) {
-    said = await (await fetch(url)).text();
+    text = await (await fetch(url)).text();
     // The response to a GET once there is a webhook for POST.
-    if (said.includes('Did you mean to make a POST')) return;
+    if (text.includes('Did you mean to make a POST')) return;
   }
-  throw new Error(`n8n did not publish its workflow within ${START_MS / 1_000} s: ${said.slice(0, 200)}`);
+  throw new Error(`n8n did not publish its workflow within ${START_MS / 1_000} s: ${text.slice(0, 200)}`);
 }
 
 /** n8n with its defaults: SQLite, executions kept; telemetry is off. */

@@ -125,12 +125,12 @@ export async function installed(name: string, install: (folder: string) => Promi
   await install(folder).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     const { killed, stderr, message } = error as { killed?: boolean; stderr?: string; message: string };
-    const said =
+    const reason =
       (stderr ?? '')
         .match(/^(?:npm error|E:) .*$/gm)
         ?.slice(0, 3)
         .join(' ') || message;
-    throw new Error(`${name} could not be installed${killed ? ' in time' : ''}: ${said.slice(0, 300)}`);
+    throw new Error(`${name} could not be installed${killed ? ' in time' : ''}: ${reason.slice(0, 300)}`);
   });
   writeFileSync(done, '');
   return folder;

@@ -2,6 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { watchAddresses } from '../../test/crash/watched.ts';
 import { startBot } from '../bot.ts';
@@ -20,9 +21,9 @@ import { type Counted, verdictOf } from './verdict.ts';
 const PER_SECOND = 12;
 /** The same happens in each cycle. There are at least two, which are shorter if time is short. */
 const CYCLE_MINUTES = 6;
-const SAMPLE_MS = 5_000;
+const SAMPLE_MS = 5 * SECOND;
 /** Everything must have been posted by then. */
-const END_MS = 5 * 60_000;
+const END_MS = 5 * MINUTE;
 
 const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soak.log' };
 

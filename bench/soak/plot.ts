@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Canvas, createCanvas } from '@napi-rs/canvas';
 import { Chart, type Plugin } from 'chart.js/auto';
+import { MINUTE } from '../../src/domain/clock.ts';
 import type { Sample, Soak } from './samples.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -13,7 +14,6 @@ const FONT = '"DejaVu Sans", Arial, sans-serif';
 /** Opaque, so that it looks the same on a dark page. */
 const [PAPER, INK, GRID] = ['#ffffff', '#1f2328', '#dfe3e8'];
 const [BLUE, GREEN, ORANGE, RED] = ['#0550ae', '#1a7f37', '#bc4c00', '#cf222e'];
-const MINUTE = 60_000;
 const MIB = 1_024 ** 2;
 
 /** How each kind of fault is drawn behind the lines. */

@@ -1,4 +1,5 @@
 import type { Discord, Fault } from '../../sandbox/discord/index.ts';
+import { SECOND } from '../../src/domain/clock.ts';
 import type { Watched } from '../../test/crash/watched.ts';
 import { lock as lockFile } from '../../test/store/sqlite/database-file.ts';
 
@@ -28,7 +29,7 @@ interface World {
 }
 
 /** At most; in short runs a smaller part of the cycle. */
-const LOCK_MS = 1_000;
+const LOCK_MS = SECOND;
 const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
 /** Whether there was no fault at this time and shortly before; milliseconds since the start. */

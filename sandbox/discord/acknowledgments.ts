@@ -1,12 +1,12 @@
 /** Whether the bot may still respond to an interaction: Discord's deadlines and tokens. */
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Entries, Entry } from './entries.ts';
 import { errors } from './errors.ts';
 
 /** How long an interaction waits for its first response. */
-export const ACK_MS = 3000;
+export const ACK_MS = 3 * SECOND;
 /** How long an interaction's token is valid. */
-const TOKEN_MS = 15 * 60_000;
+const TOKEN_MS = 15 * MINUTE;
 
 /** Creates the checks of whether the bot may still respond, and records that it did. */
 export function createAcknowledgments(entries: Entries, clock: Clock) {

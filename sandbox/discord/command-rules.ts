@@ -4,7 +4,7 @@ import { createFieldErrors, errors, type FieldErrors, type Path } from './errors
 import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
-const MAX_TEXT = 8000;
+const MAX_TEXT = 8_000;
 /** The limit of commands per type, globally and in each server. */
 export const MAX_COMMANDS: Record<number, number> = {
   [ApplicationCommandType.ChatInput]: 100,

@@ -6,7 +6,7 @@ import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
-const KEPT = 2000;
+const MAX_ENTRIES = 2_000;
 
 /** A stored interaction. */
 export interface Entry {
@@ -121,7 +121,7 @@ export function createEntries() {
 
   function prune(): void {
     for (const [id, entry] of byId) {
-      if (byId.size <= KEPT) return;
+      if (byId.size <= MAX_ENTRIES) return;
       byId.delete(id);
       byToken.delete(entry.token);
       for (const message of [entry.original, ...entry.followups]) if (message) byMessage.delete(message.id);

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { ControlEvent } from './control.ts';
 
 type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
-const KEPT = 1000;
+const MAX_EVENTS = 1_000;
 
 /** The stand-in's events. */
 export type Events = ReturnType<typeof createEvents>;
@@ -19,7 +19,7 @@ export function createEvents(clock: Clock) {
     lastId += 1;
     const full = { id: lastId, at: new Date(clock.now()).toISOString(), ...event } as ControlEvent;
     kept.push(full);
-    if (kept.length > 2 * KEPT) kept = kept.slice(-KEPT);
+    if (kept.length > 2 * MAX_EVENTS) kept = kept.slice(-MAX_EVENTS);
     emitter.emit('event', full);
   }
 

@@ -10,7 +10,7 @@ import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
 /** Events of a session that are kept for a resume. */
-const REPLAYED = 5000;
+const MAX_REPLAYED = 5_000;
 
 /** A session of the bot on one shard. */
 export interface Session {
@@ -56,7 +56,7 @@ export function createSessions(world: World, events: Events) {
     session.sequence += 1;
     const text = JSON.stringify({ t: name, s: session.sequence, op: Op.Dispatch, d: data });
     session.sent.push({ s: session.sequence, text });
-    if (session.sent.length > 2 * REPLAYED) session.sent = session.sent.slice(-REPLAYED);
+    if (session.sent.length > 2 * MAX_REPLAYED) session.sent = session.sent.slice(-MAX_REPLAYED);
     if (session.socket) write(session.socket, text);
   }
 

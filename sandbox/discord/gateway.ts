@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
 /** How many servers one session may serve. */
-const MAX_GUILDS = 2500;
+const MAX_GUILDS = 2_500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
 
 const CLOSE = {

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { GatewayIntentBits as Intent, PermissionFlagsBits } from 'discord.js';
 import Fastify from 'fastify';
+import { MIB } from '../../src/domain/bytes.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { act } from './act.ts';
 import { snowflakes, stoppable } from './clock.ts';
@@ -42,7 +43,7 @@ export type * from './control.ts';
 export { NotPossible } from './errors.ts';
 export { seed };
 
-const MAX_BODY = 26 * 1024 * 1024;
+const MAX_BODY = 26 * MIB;
 
 /** How to start a stand-in. Everything has a default. */
 export interface DiscordOptions {
@@ -168,7 +169,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   const clock = stoppable(options.clock ?? systemClock);
   const real = stoppable(systemClock);
   const core = build(options, clock, real);
-  const app = Fastify({ bodyLimit: MAX_BODY, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
+  const app = Fastify({ bodyLimit: MAX_BODY, forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
   const abortRequests = addRest(app, core);
   addControl(app, core);
   app.server.on('upgrade', (request, socket, head) => core.gateway.upgrade(request, socket, head));

@@ -1,6 +1,6 @@
 /** Discord's rate limits: a bucket per route and channel, a global one, and their headers. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
 /** At most `limit` requests in `perMs` milliseconds from the first one. */
 export interface Limit {
@@ -23,11 +23,11 @@ export interface LimitTable {
 }
 
 const DISCORD: LimitTable = {
-  global: { limit: 50, perMs: 1000 },
-  messages: { limit: 5, perMs: 5000 },
-  edits: { limit: 5, perMs: 5000 },
-  replies: { limit: 5, perMs: 2000 },
-  other: { limit: 50, perMs: 5000 },
+  global: { limit: 50, perMs: SECOND },
+  messages: { limit: 5, perMs: 5 * SECOND },
+  edits: { limit: 5, perMs: 5 * SECOND },
+  replies: { limit: 5, perMs: 2 * SECOND },
+  other: { limit: 50, perMs: 5 * SECOND },
 };
 
 interface Window {
@@ -71,8 +71,8 @@ export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<
     const headers: Record<string, string> = {
       'x-ratelimit-limit': String(limit.limit),
       'x-ratelimit-remaining': String(Math.max(0, limit.limit - window.used)),
-      'x-ratelimit-reset': (end / 1000).toFixed(3),
-      'x-ratelimit-reset-after': ((end - clock.now()) / 1000).toFixed(3),
+      'x-ratelimit-reset': (end / 1_000).toFixed(3),
+      'x-ratelimit-reset-after': ((end - clock.now()) / 1_000).toFixed(3),
       'x-ratelimit-bucket': createHash('md5').update(route).digest('hex'),
     };
     if (wait === 0) return { headers, refused: null };

@@ -2,7 +2,7 @@
 import type { MessageState } from './control.ts';
 import type { Files } from './files.ts';
 
-const KEPT = 20_000;
+const MAX_MESSAGES = 20_000;
 
 /** Creates the archive of messages. */
 export function createMessageArchive(files: Files) {
@@ -12,7 +12,7 @@ export function createMessageArchive(files: Files) {
 
   function prune(): void {
     for (const [id, state] of states) {
-      if (states.size <= KEPT) break;
+      if (states.size <= MAX_MESSAGES) break;
       states.delete(id);
       byChannel.get(state.channelId)?.shift();
       files.drop(state.message);

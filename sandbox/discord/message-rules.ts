@@ -1,14 +1,15 @@
 /** What Discord refuses in messages and forms, beyond its published schemas. */
 import { ButtonStyle, ComponentType, MessageFlags, MessageReferenceType } from 'discord.js';
+import { MIB } from '../../src/domain/bytes.ts';
 import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 /** Discord's limit for a message's text. */
-export const MAX_CONTENT = 2000;
-const MAX_EMBEDS = 6000;
-const MAX_TEXT_DISPLAY = 4000;
-const MAX_FILE = 10 * 1024 * 1024;
-const MAX_REQUEST = 25 * 1024 * 1024;
+export const MAX_CONTENT = 2_000;
+const MAX_EMBEDS = 6_000;
+const MAX_TEXT_DISPLAY = 4_000;
+const MAX_FILE = 10 * MIB;
+const MAX_REQUEST = 25 * MIB;
 /** Hosts that Discord refuses in links: a single label, or one with an underscore. */
 const NO_HOST = /^(?!localhost$)[^.:]*$|_/;
 

@@ -12,7 +12,7 @@ import { createNonces } from './nonces.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
-const HISTORY = 100;
+const MAX_VERSIONS = 100;
 
 interface Draft {
   channel: Channel;
@@ -115,7 +115,7 @@ export function createMessages(options: MessagesOptions) {
 function createRecorder({ world, clock, events, dispatch }: MessagesOptions) {
   return (state: MessageState, change: MessageVersion['change']): void => {
     state.history.push({ change, at: new Date(clock.now()).toISOString(), message: state.message });
-    if (state.history.length > HISTORY) state.history.splice(1, state.history.length - HISTORY);
+    if (state.history.length > MAX_VERSIONS) state.history.splice(1, state.history.length - MAX_VERSIONS);
     events.emit({ type: 'message', change, message: { ...state, history: [...state.history] } });
     const channel = world.channels.get(state.channelId);
     if (!channel || state.visibleTo !== null) return;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, MINUTE } from '../../src/domain/clock.ts';
 
-const NONCE_MS = 5 * 60_000;
+const NONCE_MS = 5 * MINUTE;
 
 /** Creates the store of nonces: which message had which, for as long as Discord checks that. */
 export function createNonces(clock: Clock) {

@@ -78,7 +78,7 @@ function input(field: Json, request: RequestOf<'modal'>, resolved: Resolved): Js
   const value = given === undefined ? (field.value ?? '') : String(given);
   const needed = (field.required ?? true) && value === '';
   const short = value !== '' && value.length < (field.min_length ?? 0);
-  if (!request.unchecked && (needed || short || value.length > (field.max_length ?? 4000)))
+  if (!request.unchecked && (needed || short || value.length > (field.max_length ?? 4_000)))
     throw new NotPossible(
       `The form does not take this for "${field.custom_id}": ${needed ? 'it is required' : 'its length is wrong'}.`,
     );

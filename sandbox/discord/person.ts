@@ -1,5 +1,6 @@
 /** A person's client: refuses what a real client would, and builds the payload. */
 import { InteractionContextType as Context } from 'discord.js';
+import { MIB } from '../../src/domain/bytes.ts';
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
@@ -36,7 +37,7 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
     app_permissions: botPermissions(world, channel).toString(),
     entitlements: [],
     entitlement_sku_ids: [],
-    attachment_size_limit: 10 * 1024 * 1024,
+    attachment_size_limit: 10 * MIB,
   };
   if (!guild || !member) {
     // As for a person who has installed the app for themselves.

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { RequestRecord } from './control.ts';
 import type { Events } from './events.ts';
 
-const KEPT = 10_000;
+const MAX_RECORDS = 10_000;
 
 const shorten = (path: string): string =>
   path.replace(/^(\/(?:webhooks|interactions)\/\d+\/)([^/?]{8})[^/?]*/, '$1$2…');
@@ -34,7 +34,7 @@ export function createRequestLog(clock: Clock, events: Events) {
       ms: null,
     };
     records.push(record);
-    if (records.length > 2 * KEPT) records = records.slice(-KEPT);
+    if (records.length > 2 * MAX_RECORDS) records = records.slice(-MAX_RECORDS);
     return record;
   }
 
@@ -51,7 +51,7 @@ export function createRequestLog(clock: Clock, events: Events) {
 
   /** Returns the requests after this number, oldest first. */
   function list(after = 0): RequestRecord[] {
-    return records.slice(-KEPT).filter(({ number }) => number > after);
+    return records.slice(-MAX_RECORDS).filter(({ number }) => number > after);
   }
 
   function forget(): void {

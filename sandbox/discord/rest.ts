@@ -35,7 +35,7 @@ function cloudflare(status: number): RestResponse {
 }
 
 function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, string>): RestResponse {
-  const seconds = retryAfterMs / 1000;
+  const seconds = retryAfterMs / 1_000;
   const body = { message: 'You are being rate limited.', retry_after: seconds, global };
   return json(429, body, { 'retry-after': String(Math.ceil(seconds)), ...headers });
 }

@@ -1,9 +1,9 @@
 /** How the bot's shards may begin sessions: Discord's limits for Identify. */
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, DAY, SECOND } from '../../src/domain/clock.ts';
 
 /** In this time, one shard of each bucket may identify. */
-const SPACING_MS = 5_000;
-const TOTAL = 1000;
+const SPACING_MS = 5 * SECOND;
+const TOTAL = 1_000;
 /** With a lower concurrency, libraries wait 5 s between sessions. */
 const USUAL_CONCURRENCY = 16;
 
@@ -24,11 +24,11 @@ export function createSessionStarts({ shards, maxConcurrency, remaining }: Parti
   return {
     /** Returns the body of `GET /gateway/bot` without its `url`. `servers` is how many the bot is in. */
     information: (servers: number) => ({
-      shards: shards ?? Math.max(1, Math.ceil(servers / 1000)),
+      shards: shards ?? Math.max(1, Math.ceil(servers / 1_000)),
       session_start_limit: {
         total: TOTAL,
         remaining: left,
-        reset_after: 86_400_000,
+        reset_after: DAY,
         max_concurrency: maxConcurrency ?? USUAL_CONCURRENCY,
       },
     }),

@@ -4,7 +4,7 @@ import type { Core } from './core.ts';
 import { botMaySend, permissionsOf, sees } from './permissions.ts';
 import type { Channel, Guild, World } from './world.ts';
 
-const SHOWN = 200;
+const MAX_SHOWN = 200;
 
 /** Every user as listeners see them. */
 export function userStates(world: World): UserState[] {
@@ -65,7 +65,7 @@ export function wholeState(core: Core): State {
     guilds: [...world.guilds.values()].map((guild) => guildState(world, guild)),
     directMessages: channels.filter(({ guildId }) => guildId === null).map((channel) => channelState(world, channel)),
     commands: core.commands.states(),
-    messages: channels.flatMap(({ id }) => messages.in(id).slice(-SHOWN)),
+    messages: channels.flatMap(({ id }) => messages.in(id).slice(-MAX_SHOWN)),
     interactions: core.interactions.states(),
     faults: core.faults.list(),
     sessions: gateway.states(),

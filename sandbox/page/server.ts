@@ -37,7 +37,7 @@ export interface PageServer {
  * @throws with a sentence when the port is in use, by another sandbox or by another program.
  */
 export async function listenForPage(port: number): Promise<PageServer> {
-  const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
+  const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
   let shown: Sandbox | undefined;
   const sandbox = (): Sandbox => {
     if (shown === undefined) throw new Starting('The sandbox is still starting. Try again in a few seconds.');

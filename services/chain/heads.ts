@@ -1,8 +1,8 @@
 import { WebSocket } from 'undici';
+import { backOff } from '../../src/domain/back-off.ts';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
-const FIRST_WAIT_MS = SECOND;
-const MAX_WAIT_MS = MINUTE;
+const BACK_OFF = { base: SECOND, max: MINUTE };
 
 /**
  * Subscribes to new blocks over WebSocket, calls `onHead` for each, and reconnects when the connection ends. Polling
@@ -11,14 +11,13 @@ const MAX_WAIT_MS = MINUTE;
 export function followHeads(url: string, clock: Clock, onHead: () => void): () => void {
   let socket: WebSocket | undefined;
   let cancel = () => {};
-  let wait = FIRST_WAIT_MS;
+  let failures = 0;
   let isStopped = false;
 
   const again = (): void => {
     cancel();
     if (isStopped) return;
-    cancel = clock.after(wait, open);
-    wait = Math.min(wait * 2, MAX_WAIT_MS);
+    cancel = clock.after(backOff(failures++, BACK_OFF), open);
   };
   const open = (): void => {
     const opened = new WebSocket(url);
@@ -28,7 +27,7 @@ export function followHeads(url: string, clock: Clock, onHead: () => void): () =
     );
     opened.addEventListener('message', ({ data }) => {
       if (!String(data).includes('eth_subscription')) return;
-      wait = FIRST_WAIT_MS;
+      failures = 0;
       onHead();
     });
     opened.addEventListener('error', () => undefined);

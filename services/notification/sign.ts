@@ -26,7 +26,7 @@ export function identityHeaders({
   secrets,
 }: Identity): Record<string, string> {
   const id = `msg_${instance}_${delivery.id}`;
-  const timestamp = String(Math.floor(now / 1000));
+  const timestamp = String(Math.floor(now / 1_000));
   const optional = {
     'ledgerbell-chain-id': chainId,
     'ledgerbell-place': delivery.place,

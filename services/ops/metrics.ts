@@ -50,7 +50,7 @@ export function createMetrics(): Metrics {
     registry,
     called: (chain) => (method, result, ms) => {
       calls.inc({ chain, method, result });
-      seconds.observe({ chain, method }, ms / 1000);
+      seconds.observe({ chain, method }, ms / 1_000);
     },
     attempted: (chain) => (status) => attempts.inc({ chain, status }),
     watch: (chains) => addGauges(registry, chains),

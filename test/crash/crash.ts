@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
+import { SECOND } from '../../src/domain/clock.ts';
 import { type Bot, startBot } from './bot.ts';
 import { countShown } from './count.ts';
 import { type CrashEngine, sqliteEngine } from './engines.ts';
@@ -35,7 +36,7 @@ interface CrashOptions {
 const PATIENCE_MS = 900;
 /** On a busy machine, not before the bot acknowledged this many bodies, unless it has enough to post. */
 const PATIENCE_BODIES = 20;
-const LONGEST_MS = 20_000;
+const MAX_PATIENCE_MS = 20 * SECOND;
 const MESSAGES = '/channels/:channel/messages';
 const FAULTS: FaultRule[] = [
   { fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 },
@@ -130,7 +131,7 @@ async function endBot(bot: Bot, point: string, points: Map<string, number>, owin
   void bot.ended.then(() => {
     reached = true;
   });
-  const isPatient = (waited: number) => waited < PATIENCE_MS || (owes() && waited < LONGEST_MS);
+  const isPatient = (waited: number) => waited < PATIENCE_MS || (owes() && waited < MAX_PATIENCE_MS);
   for (let waited = 0; !reached && isPatient(waited); waited += 50) await wait(50);
   if (reached) points.set(point, (points.get(point) ?? 0) + 1);
   else bot.kill('SIGKILL');

@@ -1,13 +1,14 @@
 import { Agent, request } from 'undici';
+import { SECOND } from '../../src/domain/clock.ts';
 
 /** The sender's own patience with one request. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 3 * SECOND;
 
 /**
  * The earliest repeat of a delivery whose 200 may be lost on its way to the sender. One that comes sooner counts as a
  * second transfer.
  */
-export const LOST_RESPONSE_MS = 15_000;
+export const LOST_RESPONSE_MS = 15 * SECOND;
 
 /** The status of a response; `none`: there was none in time. */
 export type Answer = number | 'none';

@@ -1,3 +1,4 @@
+import { SECOND } from '../../src/domain/clock.ts';
 import { SQLITE_MUTANTS } from '../store/sqlite/mutants.ts';
 import { change, type Mutant, mutantsOf } from './mutant.ts';
 
@@ -12,7 +13,7 @@ const decisions = mutantsOf<typeof import('../../src/delivery/decide.ts')>('src/
 const outcomes = mutantsOf<typeof import('../../src/delivery/apply-outcome.ts')>('src/delivery/apply-outcome.ts');
 const errors = mutantsOf<typeof import('../../src/errors.ts')>('src/errors.ts');
 
-const SECOND_TRANSFER_MS = 10_000;
+const SECOND_TRANSFER_MS = 10 * SECOND;
 
 const acknowledgesEarly: Parameters<typeof intake<'createIntake'>>[2] = (createIntake) => (options) => {
   const real = createIntake(options);

@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mined, TransferRequest } from '../../sandbox/chain/index.ts';
 import { seed } from '../../sandbox/discord/index.ts';
+import { SECOND } from '../../src/domain/clock.ts';
 import { PATH_TOKEN } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
 import { MESSAGES } from '../pipeline/harness.ts';
@@ -9,7 +10,7 @@ import { slowness, timed } from '../slowness.ts';
 import { startWholeWorld, type WholeWorld } from './world.ts';
 
 /** After this long the service retries for the first time. */
-const RETRY_MS = 15_000;
+const RETRY_MS = 15 * SECOND;
 
 let world: WholeWorld;
 beforeAll(async () => {

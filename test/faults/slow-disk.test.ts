@@ -7,7 +7,7 @@ import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { slowness } from '../slowness.ts';
 
-/** A bot that routes and sends, on a disk whose syncs take as long as `setSync` says. */
+/** A bot that routes and sends, on a disk whose syncs take as long as `setSync` sets. */
 async function slowBot(): Promise<{ bot: Bot; discord: Discord; setSync(ms: number): void }> {
   const discord = await startDiscord({ limits: 'none' });
   onTestFinished(() => discord.close());

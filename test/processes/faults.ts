@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { SECOND } from '../../src/domain/clock.ts';
 import type { FillableDisk } from '../store/postgres/full-disk.ts';
 import type { PostgresServer } from '../store/postgres/server.ts';
 import { until } from '../until.ts';
 import type { Group, Member } from './group.ts';
 
 /** Longer than the lease of an elected process. */
-const BEYOND_LEASE_MS = 7_000;
-const DOWN_MS = 2_000;
+const BEYOND_LEASE_MS = 7 * SECOND;
+const DOWN_MS = 2 * SECOND;
 
 /** What may happen to several processes on one Postgres, and how it ends. */
 export const FAULTS = {

@@ -1,9 +1,10 @@
+import { SECOND } from '../../src/domain/clock.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { trial } from './trial.ts';
 
 /** `npm run test:processes -- <seconds>`: exit code 1 when anything was lost, posted twice, out of order or late. */
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 5 * SECOND;
 
 const seconds = Number(process.argv[2] ?? 300);
 if (!Number.isInteger(seconds) || seconds < 10) {
@@ -32,8 +33,8 @@ process.stdout.write(
     `acknowledged ${acknowledged}, shown ${shown}, lost ${lost}, doubled ${doubled}, disordered ${disordered}\n`,
 );
 /** Another process works within this time. */
-const TAKE_OVER_MS = 10_000;
+const TAKE_OVER_MS = 10 * SECOND;
 /** The sender's first retry: no delivery may be refused for longer while a new release starts. */
-const RETRY_MS = 15_000;
+const RETRY_MS = 15 * SECOND;
 const isSlow = Math.max(...Object.values(verdict.idleMs)) > TAKE_OVER_MS || (refusedMs.roll ?? 0) > RETRY_MS;
 process.exit(problems.length > 0 || lost + doubled + disordered > 0 || isSlow ? 1 : 0);

@@ -100,17 +100,21 @@ it.each([
   {
     what: 'cut',
     change: (bytes: Buffer) => bytes.subarray(0, 4096),
-    says: /notification\.sqlite .*malformed\. Restore a backup/,
+    message: /notification\.sqlite .*malformed\. Restore a backup/,
   },
-  { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /notification\.sqlite .*malformed/ },
-])('reports a state file that was $what, and exits with 78', async ({ what, change, says }) => {
+  {
+    what: 'overwritten',
+    change: (bytes: Buffer) => bytes.fill(0xab, 4096),
+    message: /notification\.sqlite .*malformed/,
+  },
+])('reports a state file that was $what, and exits with 78', async ({ what, change, message }) => {
   const dir = join(folder.dir, what);
   const file = join(dir, 'notification.sqlite');
   openStore(dir).close();
   writeFileSync(file, change(readFileSync(file)));
   const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
   expect(code).toBe(78);
-  expect(output).toMatch(says);
+  expect(output).toMatch(message);
 });
 
 it('ends with 0 on SIGTERM while it still waits for its node', async () => {

@@ -2,11 +2,12 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { openStore } from '../../services/notification/store/index.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
-const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 10 * MINUTE;
 const here = surroundings();
 let node: LimitedNode;
 let services: Harness;

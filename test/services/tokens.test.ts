@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 2 * MINUTE;
 const here = surroundings({ scripted: true });
 let node: LimitedNode;
 let services: Harness;

@@ -59,7 +59,7 @@ export function createLedger(now: () => number) {
     const number = blocks.length;
     const parentHash = blocks[number - 1]?.hash ?? numberToHex(0, { size: 32 });
     const hash = keccak256(toBytes(`${salt} block ${number}`));
-    const timestamp = Math.floor(now() / 1000);
+    const timestamp = Math.floor(now() / 1_000);
     const block: Block = { number, hash, parentHash, timestamp, transactions };
     blocks.push(block);
     return block;

@@ -1,5 +1,6 @@
 /** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
+import { MINUTE, SECOND } from '../../../src/domain/clock.ts';
 import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check } from './controls.ts';
@@ -7,7 +8,6 @@ import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { addFault, change, clearFault, perform } from './requests.ts';
 import { currentChannelId, ui } from './screen.ts';
 
-const MINUTE = 60_000;
 const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
 interface Breakage {
@@ -26,7 +26,7 @@ const BREAKAGES: Breakage[] = [
   {
     label: 'Rate limit of 10 s',
     meaning: 'Discord rejects the next message with 429. The bot waits 10 s, then sends it.',
-    rule: { fault: { kind: 'rate-limit', retryAfterMs: 10_000 }, ...MESSAGES, times: 1 },
+    rule: { fault: { kind: 'rate-limit', retryAfterMs: 10 * SECOND }, ...MESSAGES, times: 1 },
   },
   {
     label: '403 without a code',
@@ -118,8 +118,8 @@ function serviceView(all: Model): TemplateResult {
   const set = (faults: Extract<PageAction, { do: 'notification' }>['faults']): void =>
     void perform({ do: 'notification', faults });
   return html`
-    ${check('Send each event twice', repeat > 0, (on) => set({ repeat: on ? 1 : 0, repeatAfterMs: 12_000 }), 'Again 12 s after its 200. The bot posts it once.')}
-    ${check('Send 10 s late', delayMs > 0, (on) => set({ delayMs: on ? 10_000 : 0 }), 'Alerts are late, but complete.')}
+    ${check('Send each event twice', repeat > 0, (on) => set({ repeat: on ? 1 : 0, repeatAfterMs: 12 * SECOND }), 'Again 12 s after its 200. The bot posts it once.')}
+    ${check('Send 10 s late', delayMs > 0, (on) => set({ delayMs: on ? 10 * SECOND : 0 }), 'Alerts are late, but complete.')}
     ${check('Send in random order', reorder, (on) => set({ reorder: on }), 'Applies when several events wait.')}
     ${check('Pause', paused, (on) => set({ paused: on }), 'Nothing is sent until you clear this box. Nothing is lost.')}
     <p class="buttons">${button('Deliver now', act({ do: 'deliver' }), { disabled: !isOnline(all) })}
@@ -225,5 +225,5 @@ function faultView({ id, fault, hits, ...span }: FaultState): TemplateResult {
 /** Returns how long a fault lasts. */
 function spanText({ times, forMs }: Pick<FaultRule, 'times' | 'forMs'>): string {
   if (times !== undefined) return times === 1 ? 'next request' : `next ${times} requests`;
-  return forMs === undefined ? 'until removed' : `for ${forMs / 1_000} s`;
+  return forMs === undefined ? 'until removed' : `for ${forMs / SECOND} s`;
 }

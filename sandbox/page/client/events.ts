@@ -1,14 +1,15 @@
 /** The tab "Events": the progress of each transaction, live: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
+import { SECOND } from '../../../src/domain/clock.ts';
 import type { Delivery, Post, TrackedTransaction } from '../protocol.ts';
 import { act, button } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { exactTime, later } from './time.ts';
 
-const SHOWN = 60;
+const MAX_SHOWN = 60;
 /** After this time without an event, no watched address has moved. */
-const UNWATCHED_MS = 3_000;
+const UNWATCHED_MS = 3 * SECOND;
 
 type State = 'done' | 'waiting' | 'trouble' | 'none';
 
@@ -35,7 +36,7 @@ export function eventsView(all: Model, now: number): TemplateResult {
   return html`${tallyView(transactions, isOnline(all))}
     <ol class="transactions" aria-label="Events, newest first">
       ${repeat(
-        transactions.slice(-SHOWN).reverse(),
+        transactions.slice(-MAX_SHOWN).reverse(),
         ({ txHash }) => txHash,
         (transaction) => transactionView(transaction, world.explorerUrl, now),
       )}
@@ -179,7 +180,7 @@ function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
   return { name, state: 'waiting', detail: '' };
 }
 
-const secondsUntil = (at: number, now: number): number => Math.max(0, Math.ceil((at - now) / 1000));
+const secondsUntil = (at: number, now: number): number => Math.max(0, Math.ceil((at - now) / SECOND));
 
 function responseOf({ attempts }: Delivery): string {
   const last = attempts.findLast(({ answeredAt }) => answeredAt !== null);

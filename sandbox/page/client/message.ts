@@ -8,6 +8,7 @@ import {
 } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
+import { MINUTE } from '../../../src/domain/clock.ts';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
 import { avatar } from './avatar.ts';
 import { isMessageCommand, messageCommandsFor } from './commands.ts';
@@ -19,7 +20,7 @@ import { inlineMarkdown, markdown } from './text.ts';
 import { dayName, longTime, messageTime, shortTime } from './time.ts';
 
 /** Messages of one author within this time share a header. */
-const GROUP_MS = 7 * 60_000;
+const GROUP_MS = 7 * MINUTE;
 
 type Entry = MessageState | InteractionState;
 const isMessage = (entry: Entry): entry is MessageState => 'message' in entry;

@@ -13,9 +13,9 @@ import type {
 } from '../../discord/control.ts';
 import type { PageEvent, TrackedTransaction, WorldState } from '../protocol.ts';
 
-const MESSAGES_KEPT = 300;
+const MAX_MESSAGES = 300;
 const MAX_TRANSACTIONS = 300;
-const INTERACTIONS_KEPT = 200;
+const MAX_INTERACTIONS = 200;
 
 /** Everything that the server sent. */
 export interface Model {
@@ -74,7 +74,7 @@ function applyDiscordEvent(all: Model, event: ControlEvent): void {
       return;
     case 'interaction':
       all.interactions.set(event.interaction.id, event.interaction);
-      forgetOldest(all.interactions, INTERACTIONS_KEPT);
+      forgetOldest(all.interactions, MAX_INTERACTIONS);
       return;
     case 'guild':
       discord.guilds = replaced(discord.guilds, event.guild, (guild) => guild.id);
@@ -116,7 +116,7 @@ function forgetOldest(map: Map<string, unknown>, kept: number): void {
 
 function forgetOldMessages(all: Model, channelId: string): void {
   const ids = [...all.messages.values()].filter((message) => message.channelId === channelId).map(({ id }) => id);
-  for (const id of ids.slice(0, Math.max(0, ids.length - MESSAGES_KEPT))) all.messages.delete(id);
+  for (const id of ids.slice(0, Math.max(0, ids.length - MAX_MESSAGES))) all.messages.delete(id);
 }
 
 /** Whether the bot is running and connected. Before, its receiver may not be listening. */

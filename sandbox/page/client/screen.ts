@@ -1,5 +1,6 @@
 /** The state of the screen, drawing it, and the event stream that changes it. */
 import { render, type TemplateResult } from 'lit-html';
+import { SECOND } from '../../../src/domain/clock.ts';
 import type { InteractionState } from '../../discord/control.ts';
 import type { PageEvent } from '../protocol.ts';
 import { applyEvent, channelsFor, guildOf, localeOf, memberOf, model, newestIn, setConnected } from './model.ts';
@@ -125,8 +126,8 @@ function chooseStart(): void {
   restoreParts();
 }
 
-const SHOWN_MS = 4_000;
-const ERROR_SHOWN_MS = 8_000;
+const SHOWN_MS = 4 * SECOND;
+const ERROR_SHOWN_MS = 8 * SECOND;
 let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Shows a sentence for a few seconds and announces it to screen readers. */

@@ -1,4 +1,5 @@
 /** Times as Discord writes them, in the language of the person whose eyes the page uses. */
+import { DAY, MINUTE, SECOND } from '../../../src/domain/clock.ts';
 
 interface Formats {
   locale: string;
@@ -13,7 +14,6 @@ interface Formats {
   joiner: string;
 }
 
-const DAY_MS = 86_400_000;
 let formats = formatsFor('en-US');
 
 /** Uses this language from now on: a BCP 47 tag, as Discord's are. */
@@ -51,7 +51,7 @@ export const dayName = (at: number): string => formats.longDay.format(at);
 export function messageTime(at: number): string {
   const midnight = new Date().setHours(0, 0, 0, 0);
   const { clock, day, relative, joiner } = formats;
-  if (at < midnight - DAY_MS) return `${day.format(at)} ${clock.format(at)}`;
+  if (at < midnight - DAY) return `${day.format(at)} ${clock.format(at)}`;
   const word = relative.format(at >= midnight ? 0 : -1, 'day');
   return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${clock.format(at)}`;
 }
@@ -67,7 +67,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** `5 minutes ago`, `in 2 hours`. */
 function relativeTime(at: number): string {
-  const away = (at - Date.now()) / 1000;
+  const away = (at - Date.now()) / SECOND;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
   return formats.relative.format(Math.round(away / size), unit);
 }
@@ -94,6 +94,6 @@ export function styledTime(at: number, style: string): string {
 
 /** `+0.4 s`, `+2 min`. */
 export function later(ms: number): string {
-  if (ms < 60_000) return `+${(Math.max(0, ms) / 1000).toFixed(ms < 10_000 ? 1 : 0)}\u00a0s`;
-  return `+${Math.round(ms / 60_000)}\u00a0min`;
+  if (ms < MINUTE) return `+${(Math.max(0, ms) / SECOND).toFixed(ms < 10 * SECOND ? 1 : 0)}\u00a0s`;
+  return `+${Math.round(ms / MINUTE)}\u00a0min`;
 }

@@ -36,17 +36,17 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
     },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
+  let output = '';
   const listening = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const line = said.split('\n').find((one) => one.includes('"msg":"listening"'));
+      output += chunk.toString();
+      const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
       if (line !== undefined) resolve((JSON.parse(line) as { url: string }).url);
     });
     child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
-    child.once('close', () => reject(new Error(`The services ended: ${said}`)));
+    child.once('close', () => reject(new Error(`The services ended: ${output}`)));
   });
   return { child, url: await inTime('the services listen', listening) };
 }

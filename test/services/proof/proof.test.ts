@@ -1,6 +1,7 @@
 import { type Hex, toHex } from 'viem';
 import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
+import { HOUR, MINUTE } from '../../../src/domain/clock.ts';
 import { HAS_ANVIL } from '../../chain/has-anvil.ts';
 import { until } from '../../until.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
@@ -19,8 +20,7 @@ const TIMEOUT_MS = 300_000 + ROUNDS * 30_000;
 /** The more there is, the longer the last blocks and deliveries take where the machine is busy. */
 const SETTLED_MS = 120_000 + ROUNDS * 5_000;
 const SEED = Number(process.env.PROOF_SEED ?? 1);
-const HOUR = 3_600_000;
-const RECOVERED_MS = 300_000;
+const RECOVERED_MS = 5 * MINUTE;
 /** An address that nobody has the key of. */
 const VAULT: Hex = '0x00000000000000000000000000000000c0ffee00';
 
