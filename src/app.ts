@@ -38,7 +38,7 @@ export interface AppOverrides {
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
   /** The system's limits for this process. */
   limits?: Limits;
-  /** The time-outs of requests' headers at the receiver. */
+  /** The timeouts of requests' headers at the receiver. */
   headers?: typeof HEADERS;
   /** Milliseconds that the notification service has to respond. */
   notificationTimeoutMs?: number;

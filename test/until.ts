@@ -1,4 +1,4 @@
-/** Longer than any machine needs. The test's own time-out is longer, but its message would not say what was waited for. */
+/** Longer than any machine needs. The test's own timeout is longer, but its message would not say what was waited for. */
 const MAX_MS = 120_000;
 
 /** The message of a test that waited in vain. */

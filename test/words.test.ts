@@ -11,7 +11,7 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/\b(of which|whoever|at the most)\b/i, 'a sentence of its own, people who, at most'],
   [/\b(mends?|mended)\b/i, 'fix'],
   [/\bany more\b(?! \w)/i, 'no longer'],
-  [/\blook-ups?\b|\bcool-downs?\b/i, 'lookup, cooldown'],
+  [/\b(look-up|cool-down|time-out|take-over)s?\b/i, 'one word'],
   [/; (gives|answers) |(^|\. )Gives (how|what|when|where|whether|which|who|why) /, 'returns'],
   [/([,;] |\. |^)else\b/i, 'otherwise'],
   [/(^|\. )(Who \w+s|Whom|Nor)\b(?![^.]*\?)/, 'subject, verb, object'],

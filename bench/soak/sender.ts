@@ -17,7 +17,7 @@ const WRONG_TOKEN = 0.002;
 /** The results of the requests. */
 export interface Sent {
   transfers: number;
-  /** Responses by status; `none`: time-outs, and requests that the sender aborted. */
+  /** Responses by status; `none`: timeouts, and requests that the sender aborted. */
   answers: Record<Answer, number>;
   unreadable: number;
 }

@@ -179,7 +179,7 @@ function mustBeHeader(value: unknown): void {
   if (!isHeader(value)) throw new NodeUnreachable("The node's newest block cannot be read");
 }
 
-/** Returns the failure that explains more: a limit before a time-out, a time-out before a refusal. */
+/** Returns the failure that explains more: a limit before a timeout, a timeout before a refusal. */
 function clearest(one: Error, other: Error): Error {
   const rank = (error: Error) => (error instanceof NodeBusy ? 2 : error instanceof NodeUnreachable ? 1 : 0);
   return rank(other) > rank(one) ? other : one;

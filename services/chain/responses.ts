@@ -61,7 +61,7 @@ function errorOf(method: string, { code = 0, message = '' }: { code?: number; me
 
 /** Whether the contract ended the call. Each kind of node words this differently, and a contract words its own reverts. */
 function isCallEnded(code: number, details: string): boolean {
-  // A time-out is the node's own.
+  // A timeout is the node's own.
   if (/execution (aborted|time)|timeout|timed out/i.test(details)) return false;
   return (
     [3, -32015].includes(code) ||

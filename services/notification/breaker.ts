@@ -7,7 +7,7 @@ export interface Breaker {
   openUntil(origin: string): number;
   /** An attempt begins. */
   begin(origin: string): void;
-  /** An attempt ended. A refused connection is not a time-out. */
+  /** An attempt ended. A refused connection is not a timeout. */
   end(origin: string, isTimedOut: boolean): void;
   /** Lets every receiver be tried now. */
   reset(): void;
@@ -15,7 +15,7 @@ export interface Breaker {
   open(): string[];
 }
 
-/** Consecutive time-outs before a receiver is paused. */
+/** Consecutive timeouts before a receiver is paused. */
 const FAILURES = 5;
 const PAUSES = { base: 5 * SECOND, max: MINUTE };
 

@@ -9,7 +9,7 @@ import type { Faults } from './types.ts';
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
 /**
  * How long a receiver may be silent before its oldest deliveries are given up: twice the schedule. Where every attempt runs
- * into its time-out, some deliveries never get an attempt, and would never be given up otherwise.
+ * into its timeout, some deliveries never get an attempt, and would never be given up otherwise.
  */
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 

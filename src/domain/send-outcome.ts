@@ -3,7 +3,7 @@ export type SendOutcome =
   | { status: 'sent'; messageId: string | null }
   /** `local`: the library knew the limit and sent no request. */
   | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
-  /** Time-out, broken connection, truncated response, 5xx: the message may have been posted. */
+  /** Timeout, broken connection, truncated response, 5xx: the message may have been posted. */
   | { status: 'unsure'; reason: string; retryAfterMs?: number }
   /** The fault concerns all sending: a proxy's response, or a rate limit without a duration. */
   | { status: 'breaker'; reason: string; retryAfterMs?: number }

@@ -160,7 +160,7 @@ export async function startWorld(options: WorldOptions = {}) {
       }
     },
 
-    /** Starts the bot again over the same database; with a changed environment or time-out until the test ends. */
+    /** Starts the bot again over the same database; with a changed environment or timeout until the test ends. */
     async restart(changed?: Restart): Promise<void> {
       await restart(changed);
       if (changed) onTestFinished(() => restart(usual));

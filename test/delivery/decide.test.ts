@@ -100,7 +100,7 @@ it('dead-letters a message that stays unsure for 72 hours', () => {
 it('waits for as long as a message is old, between 15 minutes and 6 hours, before it is repeated blindly', () => {
   const waits = [0, HOUR, DAY].map((age) => {
     const batch = batchOf({ blind: true, frozenAt: NOW - age, certain: false });
-    const { channel } = decide({ status: 'unsure', reason: 'time-out' }, batch, situationOf());
+    const { channel } = decide({ status: 'unsure', reason: 'timeout' }, batch, situationOf());
     return channel.do === 'postpone' && channel.until - NOW;
   });
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR]);

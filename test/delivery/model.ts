@@ -160,7 +160,7 @@ async function send(posts: Post[], restartAt: number | null, pipeline: Pipeline)
       await pipeline.restart();
     }
     const wait = begun + at - pipeline.clock.now();
-    // Requests are real: none may last for longer than its time-out on the test's clock.
+    // Requests are real: none may last for longer than its timeout on the test's clock.
     if (wait > 30 * SECOND) await pipeline.idle();
     if (wait > 0) pipeline.clock.advance(wait);
     await pipeline.receive(body, answered);

@@ -2,7 +2,7 @@ import type { Discord } from '../../sandbox/discord/index.ts';
 import { createSender } from '../../src/discord/sender.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 
-/** Sends to Discord with a long time-out, because any machine may be slow, and with a short one for chosen channels. */
+/** Sends to Discord with a long timeout, because any machine may be slow, and with a short one for chosen channels. */
 export function createConnection(discord: Discord) {
   const hurried = new Set<string>();
   const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });

@@ -44,7 +44,7 @@ it.each([1, 3])('sends %i deliveries of a webhook at the same time when it allow
   expect(here.receiver.received).toHaveLength(8);
 });
 
-it('pauses a receiver after five time-outs, then tries it with one delivery at a time', async () => {
+it('pauses a receiver after five timeouts, then tries it with one delivery at a time', async () => {
   await watch(5);
   here.receiver.answer(null);
   const made = attempts();

@@ -154,7 +154,7 @@ describe('the response', () => {
     expect(await explorer().token(ADDRESS)).toMatchObject(expected);
   });
 
-  it('distinguishes a hanging service (time-out) from an unreachable one', async () => {
+  it('distinguishes a hanging service (timeout) from an unreachable one', async () => {
     upstream.set(() => null);
     expect(await explorer({ timeoutMs: 50 }).token(ADDRESS)).toEqual({ status: 'timeout' });
     const gone = await startUpstream(() => null);

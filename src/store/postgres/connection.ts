@@ -38,13 +38,13 @@ export interface Connection {
   doubt(): void;
   /**
    * The server responds on another connection: calls that still wait on one that is in doubt fail now instead of after
-   * their time-outs.
+   * their timeouts.
    */
   renew(): void;
   close(): Promise<void>;
 }
 
-/** Statement time-outs in milliseconds. The connection itself is given up `GRACE_MS` later. */
+/** Statement timeouts in milliseconds. The connection itself is given up `GRACE_MS` later. */
 const TIMEOUTS = { receive: 2_000, write: 20_000, read: 60_000 };
 const GRACE_MS = 1_000;
 /** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */

@@ -154,7 +154,7 @@ ALTER TABLE erasures ALTER COLUMN scope DROP NOT NULL;
 UPDATE erasures SET scope = NULL WHERE scope = -1;
 `;
 
-/** How many messages one statement goes through, at most: with millions of them, one for all would run into its time-out. */
+/** How many messages one statement goes through, at most: with millions of them, one for all would run into its timeout. */
 const MAX_MESSAGES = 50_000;
 
 async function separateMeanings(sql: Statements): Promise<void> {

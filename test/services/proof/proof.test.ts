@@ -46,7 +46,7 @@ async function restart(): Promise<void> {
   });
 }
 
-/** Lets much time pass, but not for deliveries under way: they would run into their time-out, and be given up in the end. */
+/** Lets much time pass, but not for deliveries under way: they would run into their timeout, and be given up in the end. */
 async function pass(ms: number): Promise<void> {
   await until('no delivery is under way', () => underWay.size === 0);
   services.clock.advance(ms);
@@ -99,7 +99,7 @@ async function settle(): Promise<void> {
   await expect.poll(pending, { message: 'deliveries that wait', timeout: SETTLED_MS, interval: 100 }).toBe(0);
 }
 
-/** What arrived, each delivery once: one that ran into a time-out comes again under the same id. */
+/** What arrived, each delivery once: one that ran into a timeout comes again under the same id. */
 function deliveries(): Received[] {
   return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
 }

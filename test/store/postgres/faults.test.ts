@@ -91,7 +91,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     expect(await store.quarantine.sizes()).toEqual([]);
     expect(await deliver(store)).toHaveLength(1);
     expect(said).toEqual(['election: the database cannot be reached', 'election: the database responds again']);
-  }, 50_000); // Without that, the call would wait for its own time-out of 61 s.
+  }, 50_000); // Without that, the call would wait for its own timeout of 61 s.
 
   it('leaves a server that became a read-only replica, and finds the writable one by the same name', async () => {
     const url = await server.createDatabase();
