@@ -38,7 +38,7 @@ export async function startReceiving(
       ? {
           after: clock.after,
           async record(responses) {
-            await store.inbox.answered(responses);
+            await store.inbox.recordResponses(responses);
             // Before, the router could not have decided about these deliveries.
             shared.leadership.notify(NOTIFICATIONS.stored);
           },

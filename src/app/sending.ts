@@ -11,7 +11,7 @@ import type { Sender } from '../domain/send-outcome.ts';
 import { isLinkable } from '../domain/text.ts';
 import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
-import type { WorkTime } from './work-time.ts';
+import type { Uptime } from './uptime.ts';
 
 /** How alerts become messages. */
 export type Renderers = Pick<DelivererOptions, 'render' | 'renderPlain' | 'renderParked' | 'renderDigest'>;
@@ -22,12 +22,12 @@ export type Sending = ReturnType<typeof startSending>;
 /** Starts posting what waits in the outbox, and notices about addresses that have gone quiet. */
 export function startSending(
   { config, log, clock, now, random, counts, stack }: AppContext,
-  { store, workTime, maySend }: { store: Store; workTime: Pick<WorkTime, 'since'>; maySend(): boolean },
+  { store, uptime, maySend }: { store: Store; uptime: Pick<Uptime, 'since'>; maySend(): boolean },
   given: { sender?: Sender | undefined; renderers?: Partial<Renderers> | undefined },
 ) {
   const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
   const sender = given.sender ?? createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL, maySend });
-  const options = { store, sender, clock, log, random, workedSince: workTime.since };
+  const options = { store, sender, clock, log, random, uptimeSince: uptime.since };
   const onAttempt: DelivererOptions['onAttempt'] = (attempt) => counts.attempted(attempt, now());
   const deliverer = startDeliverer({ ...options, onAttempt, ...rendering(settings), ...given.renderers });
   stack.defer(deliverer.close);

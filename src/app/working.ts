@@ -15,7 +15,7 @@ import type { Interfaces } from './interfaces.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
 import { startUpkeep } from './upkeep.ts';
-import { openWorkTime } from './work-time.ts';
+import { openUptime } from './uptime.ts';
 
 /** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
@@ -34,9 +34,9 @@ export async function startWorking(
 ) {
   const { log, clock, elapsed, stack } = context;
   const { connect = startGateway } = overrides;
-  const workTime = await openWorkTime({ store, clock, elapsed, log });
+  const uptime = await openUptime({ store, clock, elapsed, log });
   const maySend = () => data.shared?.leadership.isElected() ?? true;
-  const sending = startSending(context, { store, workTime, maySend }, overrides);
+  const sending = startSending(context, { store, uptime, maySend }, overrides);
   const router = startRouting(context, store, data, interfaces, receiving, sending);
   stack.defer(router.close);
   const given = commandServices(context, store, data, interfaces, receiving, sending);
@@ -45,10 +45,10 @@ export async function startWorking(
   stack.defer(gateway.close);
   const { sender, deliverer } = sending;
   const stop = startUpkeep(store, clock, log, {
-    since: workTime.since,
+    since: uptime.since,
     look() {
       const { authorized, breaker } = deliverer.state();
-      void workTime.tick(authorized && !breaker);
+      void uptime.tick(authorized && !breaker);
       // `npm run deadletters` replays deliveries and alerts in a separate process, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
@@ -145,7 +145,7 @@ function gatewayOptions(
     settingsOf: store.guilds.settings,
     now,
     after: clock.after,
-    identified: { last: store.workTime.lastIdentify, note: store.workTime.recordIdentify },
+    identified: { last: store.uptime.lastIdentify, note: store.uptime.recordIdentify },
     log,
     random,
     onAccessChange: deliverer.guildChanged,

@@ -21,12 +21,12 @@ interface OutcomesOptions {
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
   /** The time since which the bot could send for this many milliseconds. */
-  workedSince(ms: number): number;
+  uptimeSince(ms: number): number;
 }
 
 /** Creates the only place that stores and schedules what follows from an attempt. */
 export function createOutcomes(options: OutcomesOptions) {
-  const { store, clock, scheduler, rateLimit, states, membership, workedSince, random } = options;
+  const { store, clock, scheduler, rateLimit, states, membership, uptimeSince, random } = options;
 
   async function applyToChannel(id: string, head: ChannelHead | null, step: ChannelStep, more: boolean): Promise<void> {
     switch (step.do) {
@@ -68,7 +68,7 @@ export function createOutcomes(options: OutcomesOptions) {
     ): Promise<{ message: BatchStep['do']; channel: ChannelStep['do']; dueAt?: number }> {
       const now = clock.now();
       const isRemoved = membership.isRemoved(channel.guildId);
-      const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, workedSince, random });
+      const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, uptimeSince, random });
       if (decision.sending) rateLimit.answered(decision.sending.verdict, decision.sending.retryAfterMs);
       if (decision.sending?.verdict === 'refused') scheduler.refusalCounted(channel.id, now);
       const more = await applyToBatch(store, batch.id, decision.batch, now);

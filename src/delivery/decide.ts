@@ -42,7 +42,7 @@ export interface Situation {
   isRemoved: boolean;
   now: number;
   /** The time since which the bot could send for this many milliseconds: deadlines count only such time. */
-  workedSince(ms: number): number;
+  uptimeSince(ms: number): number;
   random: () => number;
 }
 
@@ -146,7 +146,7 @@ function afterRateLimit(
 function afterDoubt(
   { reason, retryAfterMs = 0 }: OutcomeOf<'unsure'>,
   batch: AttemptedBatch,
-  { now, workedSince, random }: Situation,
+  { now, uptimeSince, random }: Situation,
 ): Steps {
   const age = now - batch.frozenAt;
   // Each blind repeat may post a copy, so there are only a few in the three days.
@@ -154,7 +154,7 @@ function afterDoubt(
     ? Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR)
     : Math.ceil(backOff(batch.attempts - 1, UNSURE_BACK_OFF, random()));
   return {
-    batch: batch.frozenAt < workedSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
+    batch: batch.frozenAt < uptimeSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
     channel: postponed(batch, now + Math.max(pause, retryAfterMs), 'retry'),
   };
 }
@@ -185,11 +185,11 @@ function afterRefusal(
 }
 
 /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
-function blocked(state: BlockedState, code: number, { head, now, workedSince }: Situation): ChannelStep {
+function blocked(state: BlockedState, code: number, { head, now, uptimeSince }: Situation): ChannelStep {
   const known = head?.state === state ? head : null;
   const attempts = known?.attempts ?? 0;
   const since = known?.since ?? now;
-  const oldest = workedSince(KEPT_MS[state]);
+  const oldest = uptimeSince(KEPT_MS[state]);
   const reason = state === 'parked' ? `missing permissions (${code})` : `${GONE} (${code})`;
   const dueAt = now + BLOCKED_RETRIES[Math.min(attempts, BLOCKED_RETRIES.length - 1)]!;
   return {

@@ -15,20 +15,20 @@ import { createServe, type ServeOptions } from './serve.ts';
 export interface DelivererOptions extends ServeOptions, Pick<ChannelStatesOptions, 'renderParked'> {
   random?: () => number;
   /** The time since which the bot could send for this many milliseconds; by default it always could. */
-  workedSince?(ms: number): number;
+  uptimeSince?(ms: number): number;
 }
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
   const { store, clock, log, renderParked, random = Math.random } = options;
-  const { workedSince = (ms: number) => clock.now() - ms } = options;
+  const { uptimeSince = (ms: number) => clock.now() - ms } = options;
   const rateLimit = createRateLimit(clock);
   const scheduler = createScheduler();
   let isClosed = false;
   const isClosing = () => isClosed;
   const states = createChannelStates({ store, clock, renderParked });
   const membership = createMembership({ states, clock, log, isClosing });
-  const outcomes = createOutcomes({ store, clock, scheduler, rateLimit, states, membership, workedSince, random });
+  const outcomes = createOutcomes({ store, clock, scheduler, rateLimit, states, membership, uptimeSince, random });
   const serve = createServe(options, { scheduler, membership, outcomes, send: createSend(options) });
   const { wake, idle, close } = createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing });
   const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });

@@ -69,13 +69,13 @@ export const addressesOf = ({ transfer: { from, to, token } }: ObservedTransfer)
 
 /**
  * The first query of each transfer that is new and that somebody watches, until they concern too many subscriptions.
- * `answered`: how many queries that covers. `reachOf`: how many subscriptions a query's transfer concerns.
+ * `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns.
  */
 export function watchedQueries(
   queries: readonly RoutingQuery[],
   isKnown: (transferKey: string) => boolean,
   reachOf: (query: RoutingQuery) => number,
-): { watched: RoutingQuery[]; answered: number } {
+): { watched: RoutingQuery[]; covered: number } {
   const watched: RoutingQuery[] = [];
   const met = new Set<string>();
   let reached = 0;
@@ -83,11 +83,11 @@ export function watchedQueries(
     if (isKnown(query.transferKey) || met.has(query.transferKey)) continue;
     const reach = reachOf(query);
     reached += reach;
-    if (reached > MAX_REACHED && index > 0) return { watched, answered: index };
+    if (reached > MAX_REACHED && index > 0) return { watched, covered: index };
     met.add(query.transferKey);
     if (reach > 0) watched.push(query);
   }
-  return { watched, answered: queries.length };
+  return { watched, covered: queries.length };
 }
 
 /** A new transfer, with the subscriptions to its addresses in its scope. */
@@ -104,7 +104,7 @@ export interface RoutingContext {
    * How many of the queries it covers, from the first one on: at least one, and not all if very many subscriptions
    * watch.
    */
-  answered: number;
+  covered: number;
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   /** New transfers that somebody watches. */

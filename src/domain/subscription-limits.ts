@@ -97,17 +97,17 @@ export function importRefusal(
 
 /** Whether a file adds a subscription twice or one that exists, or changes one that is not the guild's. */
 function isStale({ guildId, added, changed }: SubscriptionImport, existing: ImportFacts['existing']): boolean {
-  const owners = new Map(existing.map((one) => [placeOf(one), one.guildId]));
-  const places = new Set(added.map(placeOf));
+  const owners = new Map(existing.map((one) => [subscriptionKey(one), one.guildId]));
+  const keys = new Set(added.map(subscriptionKey));
   return (
-    places.size < added.length ||
-    added.some((row) => owners.has(placeOf(row))) ||
-    changed.some((row) => owners.get(placeOf(row)) !== guildId)
+    keys.size < added.length ||
+    added.some((row) => owners.has(subscriptionKey(row))) ||
+    changed.some((row) => owners.get(subscriptionKey(row)) !== guildId)
   );
 }
 
 /** The key of a subscription's address and channel: there is at most one with both. */
-export const placeOf = ({ address, channelId }: Pick<Subscription, 'address' | 'channelId'>): string =>
+export const subscriptionKey = ({ address, channelId }: Pick<Subscription, 'address' | 'channelId'>): string =>
   `${address} ${channelId}`;
 
 /** The names that a file gives to addresses (null: removes); no row removes a name that another one gives. */

@@ -56,7 +56,7 @@ export async function readContext(
   now: number,
 ): Promise<{ covered: number; state: RoutingState; learned: Learned }> {
   const read = await store.routing.context(items.map(toQuery), now);
-  const covered = items.slice(0, read.answered);
+  const covered = items.slice(0, read.covered);
   const { knowledge } = read;
   const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
   const tokens = new Map<AddressText, number>();

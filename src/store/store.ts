@@ -26,7 +26,7 @@ import type {
 import type { AdditionRefusal, ChangeRefusal, ImportRefusal } from '../domain/subscription-limits.ts';
 import type { KnownToken } from '../domain/token.ts';
 import type { Transfer } from '../domain/transfer.ts';
-import type { Pause } from '../domain/work-time.ts';
+import type { Pause } from '../domain/uptime.ts';
 
 /**
  * The port to the data: everything that Ledgerbell remembers, and what can be done with it. A transfer's way through it:
@@ -55,7 +55,7 @@ export interface Store {
   tokens: Tokens;
   metrics: Metrics;
   retention: Retention;
-  workTime: WorkTimes;
+  uptime: Uptime;
   erasure: Erasure;
 }
 
@@ -64,7 +64,7 @@ export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
   /** Records for other processes how the responses to stored deliveries ended. Deliveries that are gone are left out. */
-  answered(responses: EndedResponse[]): Promise<void>;
+  recordResponses(responses: EndedResponse[]): Promise<void>;
   /**
    * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops after the one whose body brings
    * them to `characters`, but not before each scope had its turn.
@@ -346,7 +346,7 @@ export interface Metrics {
 }
 
 /** When the bot could work, and when it last began a session at Discord. */
-export interface WorkTimes {
+export interface Uptime {
   /** The latest time in the database (null when it is empty), and the pauses, in order. */
   read(): Promise<{ latest: number | null; pauses: Pause[] }>;
   /** Records that the bot works now, and all pauses. */

@@ -23,7 +23,7 @@ const situationOf = (changed: Partial<Situation> = {}): Situation => ({
   head: null,
   isRemoved: false,
   now: NOW,
-  workedSince: (ms) => NOW - ms,
+  uptimeSince: (ms) => NOW - ms,
   random: () => 1,
   ...changed,
 });

@@ -38,7 +38,7 @@ export function inboxTable(db: Connection) {
         return rows.map(({ id }) => id).toSorted((one, other) => one - other);
       }),
 
-    async answered(responses: EndedResponse[]): Promise<void> {
+    async recordResponses(responses: EndedResponse[]): Promise<void> {
       await db.receive((sql) =>
         sql.run(
           `UPDATE inbox SET answered_at = r.answered_at, is_open = FALSE

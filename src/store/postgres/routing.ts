@@ -12,7 +12,7 @@ import { type DeliveryRow, type TransferRow, toSeenTransfer, toStoredDelivery } 
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';
 import { storeRouted } from './routed.ts';
-import { countWatchers, placeOf, watchersOf } from './watchers.ts';
+import { addressKey, countWatchers, watchersOf } from './watchers.ts';
 
 type Watched = WatchedTransfer & RoutingQuery;
 
@@ -28,12 +28,12 @@ export function routingTable(db: Connection) {
 async function readContext(sql: Statements, queries: RoutingQuery[], now: number): Promise<RoutingContext> {
   const transfers = await seenTransfers(sql, queries);
   const known = new Set(transfers.map(({ key }) => key));
-  const { watched, answered } = await newTransfers(sql, queries, known);
+  const { watched, covered } = await newTransfers(sql, queries, known);
   const watchers = watched.flatMap((one) => one.watchers);
   const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
   const held = watchers.filter(mayHold);
   return {
-    answered,
+    covered,
     transfers,
     deliveries: await seenDeliveries(sql, transfers, queries),
     watched: watched.map(({ transferKey, watchers: all, passedAt: times }) => ({
@@ -96,26 +96,26 @@ async function newTransfers(
   sql: Statements,
   queries: readonly RoutingQuery[],
   known: ReadonlySet<string>,
-): Promise<{ watched: Watched[]; answered: number }> {
+): Promise<{ watched: Watched[]; covered: number }> {
   const fresh = queries.filter(({ transferKey }) => !known.has(transferKey));
   const counts = await countWatchers(sql, [...new Set(fresh.flatMap(addressesOf))]);
   const reachOf = (query: RoutingQuery) =>
-    addressesOf(query).reduce((sum, address) => sum + (counts.get(placeOf(address, query.scope)) ?? 0), 0);
-  const { watched, answered } = watchedQueries(queries, (key) => known.has(key), reachOf);
-  return { watched: await withWatchers(sql, watched), answered };
+    addressesOf(query).reduce((sum, address) => sum + (counts.get(addressKey(address, query.scope)) ?? 0), 0);
+  const { watched, covered } = watchedQueries(queries, (key) => known.has(key), reachOf);
+  return { watched: await withWatchers(sql, watched), covered };
 }
 
 async function withWatchers(sql: Statements, queries: readonly RoutingQuery[]): Promise<Watched[]> {
   if (queries.length === 0) return [];
   const addresses = [...new Set(queries.flatMap(addressesOf))];
   const watchers = await watchersOf(sql, addresses, [...new Set(queries.map(({ scope }) => scope))]);
-  const byPlace = Map.groupBy(watchers, ({ address, scope }) => placeOf(address, scope));
+  const byKey = Map.groupBy(watchers, ({ address, scope }) => addressKey(address, scope));
   const asked = queries.map(({ scope, at, transfer }) => ({ scope, at, block: transfer.blockNumber }));
   const times = await passedAt(sql, asked);
   return queries.map((query, index) => ({
     ...query,
     watchers: addressesOf(query)
-      .flatMap((address) => byPlace.get(placeOf(address, query.scope)) ?? [])
+      .flatMap((address) => byKey.get(addressKey(address, query.scope)) ?? [])
       .map(({ scope: _, ...watcher }) => watcher),
     passedAt: times[index]!,
   }));

@@ -4,7 +4,7 @@ import {
   importedSubscription,
   importRefusal,
   namesIn,
-  placeOf,
+  subscriptionKey,
 } from '../../domain/subscription-limits.ts';
 import type { Statements } from './connection.ts';
 import { bookOf, putLabels, removeLabels } from './labels.ts';
@@ -25,10 +25,10 @@ export async function importAll(
     sql,
     added.map((row) => importedSubscription(file, row)),
   );
-  const rows = new Map(existing.map((row) => [placeOf(row), row]));
+  const rows = new Map(existing.map((row) => [subscriptionKey(row), row]));
   await changeAll(
     sql,
-    changed.map(({ change, ...place }) => ({ before: rows.get(placeOf(place))!, change })),
+    changed.map(({ change, ...place }) => ({ before: rows.get(subscriptionKey(place))!, change })),
   );
   const names = namesIn(file);
   // Two addresses may swap their names.

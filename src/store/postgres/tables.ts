@@ -17,11 +17,11 @@ import { routingTable } from './routing.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 import { transferHistoryReader } from './transfer-history.ts';
-import { workTimeTable } from './work-time.ts';
+import { uptimeTable } from './uptime.ts';
 
 /** The port's methods over a connection. */
 export function openTables(db: Connection): Store {
-  const { workTime, prunedBefore, setPrunedBefore } = workTimeTable(db);
+  const { uptime, prunedBefore, setPrunedBefore } = uptimeTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -40,7 +40,7 @@ export function openTables(db: Connection): Store {
     tokens: tokensTable(db),
     metrics: metricsTable(db),
     retention: { ...retentionTable(db), prunedBefore, setPrunedBefore },
-    workTime,
+    uptime,
     erasure: erasureTable(db),
   };
 }

@@ -13,18 +13,18 @@ const SCOPED = `subscriptions LEFT JOIN (SELECT guild_id AS owner, id AS scope F
 /** A watcher, and the scope of its events. */
 export type ScopedWatcher = Watcher & { scope: number };
 
-/** How many subscriptions each of these addresses has in each scope; the keys are made by {@link placeOf}. */
+/** How many subscriptions each of these addresses has in each scope; the keys are made by {@link addressKey}. */
 export async function countWatchers(sql: Statements, addresses: readonly AddressText[]): Promise<Map<string, number>> {
   const rows = await sql.all<{ address: AddressText; scope: number; n: number }>(
     `SELECT address, coalesce(scope, ${OPERATOR_SCOPE}) AS scope, count(*) AS n FROM ${SCOPED}
      WHERE address = ANY($1::text[]) GROUP BY 1, 2`,
     addresses,
   );
-  return new Map(rows.map(({ address, scope, n }) => [placeOf(address, scope), n]));
+  return new Map(rows.map(({ address, scope, n }) => [addressKey(address, scope), n]));
 }
 
 /** The key of an address in a scope. */
-export const placeOf = (address: AddressText, scope: number): string => `${scope} ${address}`;
+export const addressKey = (address: AddressText, scope: number): string => `${scope} ${address}`;
 
 /** Returns the subscriptions to these addresses in these scopes. */
 export async function watchersOf(

@@ -51,9 +51,9 @@ export function inboxTable(db: Database) {
     );
   });
 
-  const answer = db.prepare<[number | null, number]>('UPDATE inbox SET answered_at = ? WHERE id = ?');
-  const answered = db.transaction((responses: EndedResponse[]) => {
-    for (const { id, answeredAt } of responses) answer.run(answeredAt, id);
+  const recordResponse = db.prepare<[number | null, number]>('UPDATE inbox SET answered_at = ? WHERE id = ?');
+  const recordResponses = db.transaction((responses: EndedResponse[]) => {
+    for (const { id, answeredAt } of responses) recordResponse.run(answeredAt, id);
   });
 
   /** A scope's oldest rows: at most `limit`, and no more once `characters` are reached. */
@@ -70,7 +70,7 @@ export function inboxTable(db: Database) {
 
   return {
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
-    answered: (responses: EndedResponse[]): void => answered.immediate(responses),
+    recordResponses: (responses: EndedResponse[]): void => recordResponses.immediate(responses),
     next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];

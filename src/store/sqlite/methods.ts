@@ -9,7 +9,7 @@ export type On = 'read' | 'read now' | 'write';
  * runs on the writer, because a report that takes seconds on the reader would delay it.
  */
 export const METHODS = {
-  inbox: { append: 'write', answered: 'write', next: 'read now', usage: 'read now' },
+  inbox: { append: 'write', recordResponses: 'write', next: 'read now', usage: 'read now' },
   quarantine: {
     sizes: 'read',
     list: 'read',
@@ -94,7 +94,7 @@ export const METHODS = {
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
   retention: { prune: 'write', pruneUnmatched: 'write', prunedBefore: 'read now', setPrunedBefore: 'write' },
-  workTime: { read: 'read now', record: 'write', lastIdentify: 'read now', recordIdentify: 'write' },
+  uptime: { read: 'read now', record: 'write', lastIdentify: 'read now', recordIdentify: 'write' },
   erasure: { begin: 'write', removed: 'read now', beginRemoved: 'write', step: 'write', begun: 'read now' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], On> };
 

@@ -77,12 +77,12 @@ function reader(db: Database, guard: Guard) {
         .flatMap((address) => byAddress(address))
         .filter(({ guildId }) => scopeOf(guildId) === query.scope),
     );
-    const { watched, answered } = watchedQueries(queries, isKnown, (query) => around(query).length);
+    const { watched, covered } = watchedQueries(queries, isKnown, (query) => around(query).length);
     const found = watched.map((query): WatchedTransfer & RoutingQuery => {
       const { scope, transfer, at } = query;
       return { ...query, watchers: around(query), passedAt: passedAt(scope, transfer.blockNumber, at) };
     });
-    return { found, answered };
+    return { found, covered };
   }
 
   return (queries: RoutingQuery[], now: number): RoutingContext => {
@@ -94,12 +94,12 @@ function reader(db: Database, guard: Guard) {
       const transferId = ids.get(transferKey);
       return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
     });
-    const { found: fresh, answered } = newTransfers(queries, (key) => ids.has(key));
+    const { found: fresh, covered } = newTransfers(queries, (key) => ids.has(key));
     const watchers = fresh.flatMap(({ watchers }) => watchers);
     const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
     const waiting = watchers.filter(mayHold);
     return {
-      answered,
+      covered,
       transfers: rows.map(toSeenTransfer),
       deliveries: deliveries.map(toStoredDelivery),
       watched: fresh.map(({ transferKey, watchers, passedAt }) => ({ transferKey, watchers, passedAt })),

@@ -13,12 +13,12 @@ import { retentionTable } from './retention.ts';
 import { routingTable } from './routing.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
-import { workTimeTable } from './work-time.ts';
+import { uptimeTable } from './uptime.ts';
 
 /** The port's methods over the connection that writes; `elapsed` returns milliseconds. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const { report } = silenceTable(db);
-  const { workTime, prunedBefore, setPrunedBefore } = workTimeTable(db);
+  const { uptime, prunedBefore, setPrunedBefore } = uptimeTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -34,7 +34,7 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     projects: projectsTable(db),
     silence: { report },
     retention: { ...retentionTable(db, elapsed), prunedBefore, setPrunedBefore },
-    workTime,
+    uptime,
     erasure: erasureTable(db, elapsed),
   } satisfies MethodsOn<'read now' | 'write'>;
 }

@@ -227,28 +227,28 @@ export function erasureContract(open: OpenEmpty): void {
     });
   });
 
-  describe('work time', () => {
+  describe('uptime', () => {
     it('returns the latest recorded time and every pause, or the time of the newest data where that is later', async () => {
-      const { workTime, inbox } = await open();
-      expect(await workTime.read()).toEqual({ latest: null, pauses: [] });
+      const { uptime, inbox } = await open();
+      expect(await uptime.read()).toEqual({ latest: null, pauses: [] });
       const pauses = [
         { from: NOW - 9, until: NOW - 8 },
         { from: NOW - 3, until: NOW - 2 },
       ];
-      await workTime.record(NOW, pauses);
-      expect(await workTime.read()).toEqual({ latest: NOW, pauses });
+      await uptime.record(NOW, pauses);
+      expect(await uptime.read()).toEqual({ latest: NOW, pauses });
       await inbox.append([{ scope: 0, receivedAt: NOW + 5, body: Buffer.from('{}') }]);
-      expect(await workTime.read()).toEqual({ latest: NOW + 5, pauses });
-      await workTime.record(NOW + 6, []);
-      expect(await workTime.read()).toEqual({ latest: NOW + 6, pauses: [] });
+      expect(await uptime.read()).toEqual({ latest: NOW + 5, pauses });
+      await uptime.record(NOW + 6, []);
+      expect(await uptime.read()).toEqual({ latest: NOW + 6, pauses: [] });
     });
 
     it('remembers when a shard last identified', async () => {
-      const { workTime } = await open();
-      expect(await workTime.lastIdentify()).toBe(null);
-      await workTime.recordIdentify(NOW);
-      await workTime.recordIdentify(NOW + 5);
-      expect(await workTime.lastIdentify()).toBe(NOW + 5);
+      const { uptime } = await open();
+      expect(await uptime.lastIdentify()).toBe(null);
+      await uptime.recordIdentify(NOW);
+      await uptime.recordIdentify(NOW + 5);
+      expect(await uptime.lastIdentify()).toBe(NOW + 5);
     });
   });
 }

@@ -31,7 +31,7 @@ export function inboxContract(open: OpenEmpty): void {
     it('returns when a delivery was acknowledged, once that is recorded, and ignores deliveries that are gone', async () => {
       const store = await open();
       const [read, lost] = await append(store, ['read', 'lost']);
-      await store.inbox.answered([
+      await store.inbox.recordResponses([
         { id: read!, answeredAt: NOW + 5 },
         { id: lost!, answeredAt: null },
         { id: lost! + 1, answeredAt: NOW },

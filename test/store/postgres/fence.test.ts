@@ -40,7 +40,7 @@ describe.skipIf(isPostgresMissing())('the fence around the working process', () 
     const writes = [
       first.work.channels.postNotice(notice({ reference: 'third' })),
       first.work.outbox.markNotSent(1),
-      first.work.workTime.record(NOW, []),
+      first.work.uptime.record(NOW, []),
       first.work.retention.setPrunedBefore(NOW),
     ];
     for (const write of writes) await expect(write).rejects.toMatchObject({ code: 'LEDGERBELL_NOT_LEADER' });

@@ -110,7 +110,7 @@ async function fill(store: Store): Promise<void> {
   const detail = { webhook: HOSTILE, addresses: [ALICE] };
   await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.restore', detail, askedAt: NOW }, 5);
   await store.erasure.begin('4000');
-  await store.workTime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
+  await store.uptime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
   // Ids that were assigned and whose rows are gone: no later row may have them.
   await store.outbox.unfreeze(await freezeMore(store));
   await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
@@ -141,7 +141,7 @@ const shown = async (store: Store) => ({
   audit: await store.audit.page(GUILD, 0, 9),
   removed: await store.erasure.removed(NOW + 1),
   begun: await store.erasure.begun(),
-  workTime: await store.workTime.read(),
+  uptime: await store.uptime.read(),
   backlog: await store.metrics.backlog(NOW),
 });
 

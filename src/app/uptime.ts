@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR, MINUTE } from '../domain/clock.ts';
-import { addPause, type Pause, pausesUntil, workedSince } from '../domain/work-time.ts';
+import { addPause, type Pause, pausesUntil, uptimeSince } from '../domain/uptime.ts';
 import type { Store } from '../store/store.ts';
 
 /** A jump or a stop for longer than this is a pause. */
@@ -10,9 +10,9 @@ const LOGGED_MS = HOUR;
 /** Most pauses that are kept: more than a year of daily restarts. */
 const MAX_PAUSES = 500;
 
-/** What measuring work time needs; `elapsed` returns milliseconds that really passed. */
-interface WorkTimeOptions {
-  store: Pick<Store, 'workTime'>;
+/** What measuring uptime needs; `elapsed` returns milliseconds that really passed. */
+interface UptimeOptions {
+  store: Pick<Store, 'uptime'>;
   clock: Clock;
   elapsed(): number;
   log: Logger;
@@ -22,8 +22,8 @@ interface WorkTimeOptions {
  * Tracks the periods in which the bot could work: deadlines and deletion of old data count only those. The time between
  * the latest one in the database and now was a pause, or the clock is wrong.
  */
-export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptions) {
-  const { latest, pauses: known } = await store.workTime.read();
+export async function openUptime({ store, clock, elapsed, log }: UptimeOptions) {
+  const { latest, pauses: known } = await store.uptime.read();
   let pauses: Pause[] = known;
   let seen = { wall: clock.now(), passed: elapsed() };
   if (latest !== null)
@@ -53,15 +53,15 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
       if (!canSend) pauses = addPause(pauses, { from: Math.min(seen.wall, now.wall), until: now.wall });
       seen = now;
       try {
-        await store.workTime.record(now.wall, pauses);
+        await store.uptime.record(now.wall, pauses);
       } catch (error) {
         log.warn({ err: error }, 'cannot record that the bot works');
       }
     },
     /** The time since which the bot could work for `ms` in total. */
-    since: (ms: number): number => workedSince(clock.now(), ms, pauses),
+    since: (ms: number): number => uptimeSince(clock.now(), ms, pauses),
   };
 }
 
 /** Tracks when the bot could work. */
-export type WorkTime = Awaited<ReturnType<typeof openWorkTime>>;
+export type Uptime = Awaited<ReturnType<typeof openUptime>>;

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { Pause } from '../../domain/work-time.ts';
+import type { Pause } from '../../domain/uptime.ts';
 import { META_KEYS as KEYS } from '../sql/rows.ts';
 import { unsynced } from './database.ts';
 
 /** When the bot worked, and how far it has deleted old data, as single values. */
-export function workTimeTable(db: Database) {
+export function uptimeTable(db: Database) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
   // Of each table, only the newest row is read.
@@ -33,7 +33,7 @@ export function workTimeTable(db: Database) {
     return row === undefined ? null : Number(row.value);
   };
   return {
-    workTime: {
+    uptime: {
       read: () => ({
         latest: newest.get()!.at,
         pauses: JSON.parse(get.get(KEYS.pauses)?.value ?? '[]') as Pause[],

@@ -1,12 +1,12 @@
-import type { Pause } from '../../domain/work-time.ts';
+import type { Pause } from '../../domain/uptime.ts';
 import { META_KEYS as KEYS } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { IDS_PER_DAY } from './partitions.ts';
 
 /** When the bot worked, and how far it has deleted old data, as single values. */
-export function workTimeTable(db: Connection) {
+export function uptimeTable(db: Connection) {
   return {
-    workTime: {
+    uptime: {
       read: () =>
         db.read(async (sql) => {
           const newest = await sql.get<{ at: number | null }>(

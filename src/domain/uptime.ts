@@ -5,7 +5,7 @@ export interface Pause {
 }
 
 /** The time since which the bot could work for `ms` in total; `pauses` do not overlap and are in order. */
-export function workedSince(now: number, ms: number, pauses: readonly Pause[]): number {
+export function uptimeSince(now: number, ms: number, pauses: readonly Pause[]): number {
   let since = now - ms;
   for (const { from, until } of pauses.toReversed()) {
     const end = Math.min(until, now);

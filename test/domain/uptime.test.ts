@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { addPause, pausesUntil, workedSince } from '../../src/domain/work-time.ts';
+import { addPause, pausesUntil, uptimeSince } from '../../src/domain/uptime.ts';
 
 it('counts back through the time in which the bot could work and skips each pause', () => {
   const pauses = [
     { from: 100, until: 200 },
     { from: 400, until: 500 },
   ];
-  expect(workedSince(1_000, 300, [])).toBe(700);
-  expect(workedSince(1_000, 300, pauses)).toBe(700);
-  expect(workedSince(1_000, 600, pauses)).toBe(300);
-  expect(workedSince(1_000, 750, pauses)).toBe(50);
-  expect(workedSince(450, 10, pauses)).toBe(390);
+  expect(uptimeSince(1_000, 300, [])).toBe(700);
+  expect(uptimeSince(1_000, 300, pauses)).toBe(700);
+  expect(uptimeSince(1_000, 600, pauses)).toBe(300);
+  expect(uptimeSince(1_000, 750, pauses)).toBe(50);
+  expect(uptimeSince(450, 10, pauses)).toBe(390);
 });
 
 it('joins a pause with the one that it touches', () => {
