@@ -52,7 +52,7 @@ async function bare(env: Record<string, string>): Promise<Result> {
   return { ms, idle, load: idle };
 }
 
-/** Time from the start until the gateway is ready, and memory, beside a bare discord.js that only logs in. */
+/** Time from the start until the gateway is ready, and memory, against a bare discord.js that only logs in. */
 export async function footprint(): Promise<void> {
   const rows: Row[] = [];
   for (const guilds of [0, 200, 2_000]) {

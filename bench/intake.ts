@@ -63,7 +63,7 @@ async function compare({ connections, peer, wanted, slow }: Plan, env: Record<st
   };
 }
 
-/** The cost of durability: the receiver up to its 200, beside servers that promise less. */
+/** The cost of durability: the receiver up to its 200, against servers that promise less. */
 export async function intake(): Promise<void> {
   using folder = newFolder();
   const slower = slowSync(folder.path);

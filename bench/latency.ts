@@ -86,7 +86,7 @@ async function naive(channels: readonly string[]): Promise<Subject> {
   return { urlOf: (n) => `${ready.url}/${channels[n]}`, stub, stop };
 }
 
-/** From the request until Discord has the message, beside a bot that posts from inside the request handler. */
+/** From the request until Discord has the message, against a bot that posts from inside the request handler. */
 export async function latency(): Promise<void> {
   const all = PLAN.reduce((sum, { channels }) => sum + channels, 0) * RUNS + WARM_UP;
   const ids = Array.from({ length: all }, (_, n) => String(1_000 + n));

@@ -26,7 +26,7 @@ const MOVED = 300_000;
 /** Events per second on the whole way. */
 const RATES = [1_000, 2_000, 3_000];
 
-/** Postgres beside SQLite: routing, the whole way, deleting old data and moving. Both on this machine's disk, with `fsync`. */
+/** Postgres against SQLite: routing, the whole path, deleting old data and moving. Both on one disk, with `fsync`. */
 export async function postgres(): Promise<void> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
   const seen = await server.createDatabase();
@@ -90,7 +90,7 @@ export async function wholeWay(url: string): Promise<void> {
 }
 
 /**
- * Deleting what was moved row by row, and the oldest days by dropping them: in one database, with every key beside.
+ * Deleting what was moved row by row, and the oldest days by dropping them: in one database that has every key.
  * Calls the store directly, without the rest of the bot.
  */
 export async function pruning(url: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { InteractionRequest, InteractionState, OptionInput } from './discor
 import { seed } from './discord/seed.ts';
 import type { PageEvent } from './page/protocol.ts';
 
-/** Wide enough for the panel's rows of buttons, and without the panel of the world beside it. */
+/** Wide enough for the panel's rows of buttons, and without the panel of the world next to it. */
 const SIZE = { width: 900, height: 1400 };
 
 /** A command as it is typed for the picture, with `{name}` for a wallet's, token's or transaction's address. */

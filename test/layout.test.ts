@@ -5,7 +5,7 @@ import { importsOf, LEVELS, roomOf } from './levels.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Rooms beside the bot: they see the domain's rules and each other as listed, and the bot never imports them. */
+/** Rooms outside the bot: they see the domain's rules and each other as listed, and the bot never imports them. */
 const BESIDE: Record<string, string[]> = {
   services: ['src/domain'],
   sandbox: ['src/domain', 'services'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 
-/** What waits in a bot's database, and the work of its server, seen beside the bot. */
+/** What waits in a bot's database, and the work of its server, seen from outside the bot. */
 export async function watch(url: string) {
   const client = new pg.Client(url);
   await client.connect();

@@ -131,7 +131,7 @@ function orderFor(members: readonly RankedMember[], method: string): Member[] {
   return ordered;
 }
 
-/** Asks one node after another, or beside one that takes long, and resolves with the first accepted result. */
+/** Asks one node after another, or several if one takes long, and resolves with the first accepted result. */
 function firstAccepted<Result>(
   waiting: Member[],
   ask: {

@@ -357,7 +357,7 @@ describe('menus and forms', () => {
     const sent = await world.discord.use({ kind: 'modal', interactionId, values, unchecked: true, ...noa });
     const refused = await sent.until((seen) => REFUSED.test(textOf(seen)));
     expect(refused.name.slice(0, name.length)).toBe(name);
-    // What a form would have replaced stays, and the refusal is beside it.
+    // What a form would have replaced stays, and the refusal is next to it.
     const { reply, followups } = refused;
     expect({ reply: followups.length > 0 ? null : reply, followups }).toSatisfy(isPrivate);
     expect(await state()).toEqual(before);

@@ -162,7 +162,7 @@ it('offers watched and labeled addresses for a new name, and only labeled ones f
   expect((await world.choices('label set', 'address', {})).slice(2).map(({ value }) => value)).toEqual([own]);
 });
 
-it('shows a right-to-left name without reordering the address beside it', async () => {
+it('shows a right-to-left name without reordering the address next to it', async () => {
   await world.subscribe({ label: 'خزانة' });
   expect(textOf(await set(TOKEN, 'شيكل'))).toContain('\u2068شيكل\u2069');
   const offered = async (command: string, option: string) =>

@@ -11,7 +11,7 @@ export interface CrashEngine {
   points: readonly string[];
   /** Points that only its very first start passes. */
   firstPoints: readonly string[];
-  /** Opens the data beside a bot that may be running; creates it if there is none. */
+  /** Opens the data while a bot may be running; creates it if there is none. */
   open(): Promise<OpenedStore>;
   isSound(): boolean;
 }

@@ -97,7 +97,7 @@ const COMMANDS: Case[] = [
     options(option({ min_length: 4, max_length: 4 })),
   ],
   [
-    'it has an option beside a subcommand',
+    'it has an option next to a subcommand',
     options({ type: 1, name: 'add', description: 'd' }, option({})),
     'options.1',
     options({ type: 1, name: 'add', description: 'd' }, { type: 1, name: 'del', description: 'd' }),

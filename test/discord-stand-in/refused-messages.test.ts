@@ -203,7 +203,7 @@ const MESSAGES: Case[] = [
     content([row(select({})), row(select({ custom_id: 't' }))]),
   ],
   [
-    'it has text beside the newer components',
+    'it has text next to the newer components',
     { flags: V2, content: 'x', components: [{ type: 10, content: 'y' }] },
     'content',
     { flags: V2, components: [{ type: 10, content: 'y' }] },

@@ -25,7 +25,7 @@ it('draws incoming amounts above the line and outgoing ones below it, with numbe
   expect(upperLeft).toContainEqual(GREEN);
   expect(lowerRight).toContainEqual(RED);
   expect([...(await colors(png, 360, 290, 1, 100)), ...(await colors(png, 830, 100, 1, 100))]).not.toContainEqual(RED);
-  // Beside the lines and below the bars.
+  // Next to the lines and below the bars.
   expect(await colors(png, 20, 30, 60, 450)).toContainEqual(INK);
   expect(await colors(png, 240, 450, 160, 70)).toContainEqual(INK);
 });
@@ -37,7 +37,7 @@ it('draws simultaneous charts one after the other', async () => {
   expect(await drawChart(bars(1))).toEqual(one);
 });
 
-it('writes the decimal sign of the language beside the grid lines', async () => {
+it('writes the decimal sign of the language next to the grid lines', async () => {
   // One line is numbered 1.5k.
   const bars = { ...NOTHING, up: [2_000] };
   const [english, spanish, german, japanese] = await Promise.all(

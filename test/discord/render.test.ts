@@ -270,7 +270,7 @@ it('shows a move between two watched wallets as one line', () => {
 });
 
 describe('names', () => {
-  it('shows names of the server’s address book beside the full address, before a subscription’s label', () => {
+  it('shows names of the server’s address book next to the full address, before a subscription’s label', () => {
     const [embed] = embedsOf(
       alertOf({}, { labels: { [ALICE]: 'Alice [x](y)', [TREASURY]: 'Main safe', [USDC]: 'Dollar' } }),
     );

@@ -92,7 +92,7 @@ describe('text from the chain', () => {
     // Nothing in between begins a new letter.
     ['x\u0330\u0331\u0330\u200b\u034f\u0331\u0330', '`x\u0330\u0331\u0330`'],
     ['นี้', '`นี้`'],
-    // Isolated, so that it does not reorder what stands beside it.
+    // Isolated, so that it does not reorder what is next to it.
     ['دولار', '\u2068`دولار`\u2069'],
     ['שקל 12', '\u2068`שקל 12`\u2069'],
     ['\u2067x\u2069دولار\u202e', '\u2068`xدولار`\u2069'],

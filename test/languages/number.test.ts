@@ -38,7 +38,7 @@ it('writes a number that may be typed again without separators between thousands
   expect(writeUngrouped('1234', 'de')).toBe('1234');
 });
 
-it('writes counts in texts like the amounts beside them', () => {
+it('writes counts in texts like the amounts next to them', () => {
   for (const language of languages)
     for (const count of [999, 1_000, 12_345, 1_234_567])
       expect(translator(language)('setup.check.unseen', { count })).toContain(writeNumber(String(count), language));

@@ -88,7 +88,7 @@ async function makeDeadLetter(): Promise<string> {
   return String(body.txHash);
 }
 
-describe('commands beside a running bot', () => {
+describe('commands while a bot runs', () => {
   it('lists, shows and replays a dead letter, which is then posted', async () => {
     const txHash = await makeDeadLetter();
     const listed = await deadletters('list');

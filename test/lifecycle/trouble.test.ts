@@ -153,7 +153,7 @@ it('returns 503 in time while another process holds the file, and never blocks t
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['after', 'before']);
 });
 
-it('serves a delivery at once beside 9,000 idle connections', async () => {
+it('serves a delivery at once despite 9,000 idle connections', async () => {
   const bot = await startBot(temporaryFile());
   // Fewer than the receiver takes, and than this process may open.
   const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString()) || 20_000;

@@ -72,7 +72,7 @@ async function expectAlert(units: number): Promise<void> {
 }
 
 describe('another server’s load', () => {
-  it('posts a server’s alert within five seconds beside a flood beyond the quota of another server’s URL', async () => {
+  it('posts a server’s alert within five seconds despite a flood beyond the quota of another server’s URL', async () => {
     const flood = Array.from({ length: 1_500 }, (_, n) => post(NOISY_URL, bodyOf(n + 1)));
     await expectAlert(11);
     const statuses = new Set(await Promise.all(flood));
@@ -102,7 +102,7 @@ describe('another server’s load', () => {
     expect(order.indexOf(ids.at(-1)!)).toBeLessThan(1_000);
   });
 
-  it('posts a server’s alert within five seconds beside bodies of a megabyte at another server’s URL', async () => {
+  it('posts a server’s alert within five seconds despite bodies of a megabyte at another server’s URL', async () => {
     const filler = `[${'{"a":-1.5e3},'.repeat(75_000)}0]`;
     const heavy = bodyOf(5).replace('{', `{"filler":${filler},`);
     const sent = Array.from({ length: 8 }, () => post(NOISY_URL, heavy));
@@ -110,7 +110,7 @@ describe('another server’s load', () => {
     expect(new Set(await Promise.all(sent))).toEqual(new Set([200]));
   });
 
-  it('posts a server’s alert within five seconds beside 2,000 idle connections, slow headers, and bodies at another server’s URL that never end', async () => {
+  it('posts a server’s alert within five seconds despite 2,000 idle connections, slow headers, and bodies at another server’s URL that never end', async () => {
     const { port, hostname } = new URL(pipeline.app.receiver);
     const sockets: Socket[] = [];
     onTestFinished(() => {

@@ -98,7 +98,7 @@ describe('a channel without permissions', () => {
     expect(tries(MINUTE)).toHaveLength(before);
   });
 
-  it('retries a parked channel at once when a dead letter is replayed, also beside a stopped bot', async () => {
+  it('retries a parked channel at once when a dead letter is replayed, even while the bot is stopped', async () => {
     await pipeline.pass(7 * DAY, HOUR);
     await untilDead(HOUR);
     const [letter] = await letters();

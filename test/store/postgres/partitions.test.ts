@@ -22,7 +22,7 @@ import { isPostgresMissing, type PostgresServer, startPostgres } from './server.
 
 let server: PostgresServer;
 
-/** An empty database, and a connection of its own beside it. */
+/** An empty database, and a connection of the test's own. */
 async function open() {
   const url = await server.createDatabase();
   const { store, close } = await openPostgresStore(url);

@@ -118,7 +118,7 @@ describe('a backup', () => {
     expect(bodies(file)).toHaveLength(12);
   });
 
-  it('restores everything that was committed before a backup beside a writing bot', async () => {
+  it('restores everything that was committed before a backup while a bot writes', async () => {
     const writer = await startWriter();
     await writer.reaches(200);
     const before = writer.committed();
@@ -156,7 +156,7 @@ describe('a backup', () => {
     expect(bodies(copy)).toEqual(['a']);
   });
 
-  it('puts a backup without a name beside the database, named by the time', async () => {
+  it('puts a backup without a name next to the database, named by the time', async () => {
     store('a');
     expect((await run('backup')).code).toBe(0);
     expect(statSync(backupFolder(file)).mode & 0o777).toBe(0o700);

@@ -36,7 +36,7 @@ it('backs a running bot up once a day and keeps seven daily backups and every ot
 
   // Of a process that was stopped while it copied.
   writeFileSync(join(backupFolder(file), 'daily-2026-01-31T12-00-00-000Z.sqlite.partial'), 'half');
-  // The files bear the real time, which stands still beside this clock: from here on every look finds the last one old.
+  // The files have the real time, while this clock moves: from here on every look finds the last one old.
   clock.advance(24 * HOUR);
   const [first] = daily();
   for (let day = 0; day < 8; day++) {

@@ -9,7 +9,7 @@ import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
 
-/** Opens a database through the port in this thread, beside a bot that may be running; makes it where there is none. */
+/** Opens a database through the port in this thread while a bot may be running; creates it if there is none. */
 export function openExistingStore(file: string): { store: Store; close(): void } {
   if (!existsSync(file)) openDatabase(file).close();
   const db = openExisting(file);
@@ -25,7 +25,7 @@ export function openExistingStore(file: string): { store: Store; close(): void }
   return { store: Object.fromEntries(groups) as Store, close: () => void db.close() };
 }
 
-/** Acts on a database through the port, beside a bot that may be running. */
+/** Acts on a database through the port while a bot may be running. */
 export async function withStore<T>(file: string, act: (store: Store) => Promise<T>): Promise<T> {
   const { store, close } = openExistingStore(file);
   try {

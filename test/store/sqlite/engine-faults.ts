@@ -10,7 +10,7 @@ import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
  * - CHECK_FAULT: the message of an error that ends every check of single tables by a connection that only reads.
  * - NEXT_SCHEMA: SQL of one more migration.
  * - SYNC: a file with the milliseconds that each sync of the database takes. As long as it holds `hang`, the thread waits
- *   in the system for somebody to write to the named pipe beside it (`.pipe`).
+ *   in the system for somebody to write to the named pipe next to it (`.pipe`).
  */
 
 const { CHECK_FAULT, PAGE_LIMIT, NEXT_SCHEMA, SYNC } = process.env;

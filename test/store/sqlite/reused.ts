@@ -97,7 +97,7 @@ async function copy(database: Database.Database, file: string): Promise<void> {
 
 async function end({ file, threads }: Running): Promise<void> {
   await threads.close();
-  // A thread whose file was removed is still saving its data beside it.
+  // A thread whose file was removed is still saving its data next to it.
   rmSync(dirname(file), { recursive: true, maxRetries: 10 });
 }
 
