@@ -65,7 +65,7 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
       channel && isolate(`#${channel}`),
       direction === 'any' ? null : name,
     ];
-    return `${parts.filter(Boolean).join(' · ')} (${id})`;
+    return `${parts.filter(Boolean).join(' · ')} (#${id})`;
   };
   return [...(withAll ? [everything] : []), ...matching.map((one) => ({ name: lineOf(one), value: String(one.id) }))];
 }

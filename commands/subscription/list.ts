@@ -81,7 +81,7 @@ function menuOf(
     const channel = guild?.channels.cache.get(channelId)?.name;
     // One address may be watched in several channels, under the same name.
     const parts = [
-      t('subscription.list.number', { id }),
+      `#${id}`,
       label === null ? null : shortAddress(address),
       channel === undefined ? null : isolate(`#${channel}`),
     ];
@@ -125,7 +125,7 @@ function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, 
       ? t('subscription.list.noEvent')
       : t('subscription.list.lastEvent', { ago: relativeTime(lastEventAt) });
   return [
-    `**${label === null ? '' : `${titleName(label)} · `}${t('subscription.list.number', { id })}**`,
+    `**${label === null ? '' : `${titleName(label)} · `}#${id}**`,
     addressLine(address, context),
     inOneLine(describe(subscription, context, tokens), phrases, t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,

@@ -92,7 +92,7 @@ function verdict({ alerts, decisions, transfer }: TransferHistory, { t, labels, 
     ({ outcome, address, channelId }) => outcome === 'matched' && address !== null && posted.has(channelId),
   );
   const names = matched.map(({ subscription: id, address, label }) =>
-    t('why.numbered', { name: titleName(label ?? labels.get(address!), shortAddress(address!)), id }),
+    t('why.subscription', { name: titleName(label ?? labels.get(address!), shortAddress(address!)), id }),
   );
   const watched = new Set(matched.map(({ address }) => address));
   const isToken = watched.size > 0 && [...watched].every((address) => address === transfer.token);

@@ -103,8 +103,8 @@ describe('/setup project', () => {
     for (const command of ['status', 'setup check']) {
       const text = textOf(await world.use(command, {}, HERE));
       expect(text).toMatch(/Receiver URL(: |\n)1\.9 of 256 MB stored today. Deliveries waiting: \d/);
-      expect(text).toMatch(/refused deliveries \(2 since the bot started, .*more than 1 per second/);
-      expect(textOf(await world.use(command))).not.toMatch(/refused deliveries|1\.9 of 256/);
+      expect(text).toMatch(/rejected deliveries \(2 since the bot started, .*more than 1 per second/);
+      expect(textOf(await world.use(command))).not.toMatch(/rejected deliveries|1\.9 of 256/);
     }
   });
 
@@ -118,7 +118,7 @@ describe('/setup project', () => {
     await answer.body.dump();
     expect(answer.statusCode).toBe(503);
     for (const command of ['status', 'setup check'])
-      expect(textOf(await world.use(command, {}, HERE))).toMatch(/refused deliveries \(\d+ since .*in quarantine/);
+      expect(textOf(await world.use(command, {}, HERE))).toMatch(/rejected deliveries \(\d+ since .*in quarantine/);
   });
 
   it('keeps signing secrets when the keys change, replaces them, and removes them with `off`', async () => {

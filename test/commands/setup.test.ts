@@ -412,7 +412,7 @@ describe('a server whose channels wait together', () => {
       world.replace({
         sendingHold: (guildId) => (guildId === harbor.id ? { since: 0, probeAt: 90_000, refusals: 12 } : null),
       });
-      expect(textOf(await world.use(name))).toMatch(/Discord rejected 12 of my messages.*wait together.*<t:90:R>/);
+      expect(textOf(await world.use(name))).toMatch(/Discord rejected 12 of my messages.*I stopped posting.*<t:90:R>/);
       expect(textOf(await world.use(name, {}, { in: orchid.lobby }))).not.toContain('together');
     },
   );
@@ -457,7 +457,7 @@ describe('/status', () => {
     expect(text).toMatch(/Unusually quiet\n\*\*Payroll\*\*: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
     expect(text).not.toContain('66666');
-    expect(text).toContain(`<#${harbor.general}>: deleted or closed to me some time ago`);
+    expect(text).toContain(`<#${harbor.general}>: deleted, or I lost access some time ago`);
     expect(text).toMatch(
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
     );

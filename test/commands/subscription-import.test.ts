@@ -95,7 +95,7 @@ describe('/subscription export and import', () => {
     ]);
 
     const again = await bring(file);
-    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are already up to date/);
+    expect(textOf(again)).toMatch(/Nothing to change\n3 lines are already up to date/);
     expect(buttonsOf(again)).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe('/subscription export and import', () => {
   it('ignores a mute that has ended in an import', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now() - 1 });
-    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is already up to date/);
+    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 line is already up to date/);
   });
 
   it('keeps what somebody else changes during an import, filter by filter', async () => {
@@ -165,7 +165,7 @@ describe('/subscription export and import', () => {
     const rows = texts.map((text) => text.trimEnd().split('\r\n').length - 1);
     expect(rows[0]! + rows[1]!).toBe(70);
     for (const [index, text] of texts.entries())
-      expect(textOf(await bring(text))).toContain(`Nothing to change\n${rows[index]} rows are already up to date`);
+      expect(textOf(await bring(text))).toContain(`Nothing to change\n${rows[index]} lines are already up to date`);
   });
 
   it.each([

@@ -48,8 +48,8 @@ describe('/subscription list', () => {
     const other = await world.subscribe({ label: 'Treasury', channelId: harbor.whales });
     const components = JSON.stringify((await world.use('subscription list')).reply!.message.components);
     const short = `${A.slice(0, 6)}…${A.slice(-4)}`;
-    expect(components).toContain(`number ${id} · ${short} · #alerts`);
-    expect(components).toContain(`number ${other.id} · ${short} · #whales`);
+    expect(components).toContain(`#${id} · ${short} · #alerts`);
+    expect(components).toContain(`#${other.id} · ${short} · #whales`);
   });
 
   it('shows members the list without a menu', async () => {
@@ -108,7 +108,7 @@ describe('/subscription list', () => {
     }
     await blockChannels(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
     const text = textOf(await world.use('subscription list'));
-    for (const { id } of await all()) expect(text).toContain(`number ${id}`);
+    for (const { id } of await all()) expect(text).toContain(`#${id}**`);
     expect(text).not.toMatch(/^… \+/m);
   });
 
@@ -233,7 +233,7 @@ describe('choices of `subscription`', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign' });
     expect(await world.choices('subscription remove', 'subscription')).toHaveLength(2);
     expect(await world.choices('subscription edit', 'subscription', { subscription: 'treas' })).toEqual([
-      { name: `Treasury · ${A.slice(0, 6)}…${A.slice(-4)} · #alerts · incoming (${id})`, value: String(id) },
+      { name: `Treasury · ${A.slice(0, 6)}…${A.slice(-4)} · #alerts · incoming (#${id})`, value: String(id) },
     ]);
     expect(await world.choices('subscription pause', 'subscription', { subscription: B.slice(0, 8) })).toHaveLength(1);
     expect((await world.choices('subscription mute', 'subscription'))[0]).toMatchObject({ value: 'all' });

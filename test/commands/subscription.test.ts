@@ -160,7 +160,7 @@ describe('/subscription add', () => {
 
   it('shows the subscription that already exists', async () => {
     const { id } = await world.subscribe();
-    expect(textOf(await add({ address: A }))).toContain(`number ${id}`);
+    expect(textOf(await add({ address: A }))).toContain(`(#${id})`);
     expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
     expect(await all()).toHaveLength(2);
   });
@@ -348,7 +348,7 @@ describe('/subscription edit', () => {
     );
     const other = await world.subscribe({ channelId: harbor.whales });
     const answer = await world.use('subscription edit', { subscription: String(id), channel: harbor.whales });
-    expect(textOf(answer)).toContain(`already watches this address (number ${other.id})`);
+    expect(textOf(answer)).toContain(`already watches this address (#${other.id})`);
   });
 });
 

@@ -41,8 +41,8 @@ it('shows how a transfer arrived, which filter hid it, and a link to the message
   expect(text).toMatch(/From Alice’s wallet/);
   expect(text).toContain(`Token [\`${USDC}\`](https://explorer.example/token/${USDC})`);
   expect(text).toMatch(/Received 2 times/);
-  expect(text).toMatch(/Treasury \(number 1\) matched/);
-  expect(text).toMatch(/Treasury \(number 2\): the amount is below its minimum.*option `minimum`/);
+  expect(text).toMatch(/Treasury \(#1\) matched/);
+  expect(text).toMatch(/Treasury \(#2\): the amount is below its minimum.*option `minimum`/);
 });
 
 it('explains an invalid hash, and one that nobody saw', async () => {
@@ -54,7 +54,7 @@ it('treats a transfer of other servers like one that never came', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const hash = await receive();
   expect(await why(hash, { in: seed.orchid.lobby })).toMatch(/has not arrived for any of this server’s addresses/);
-  expect(await why(hash)).toMatch(/matched/);
+  expect(await why(hash)).toMatch(/\) matched/);
 });
 
 it('reports that nobody watches a transfer of the server’s own project', async () => {
@@ -126,8 +126,8 @@ it('explains each transfer of a transaction separately', async () => {
   await receive({ txHash, value: '9000000', projectId: 'another' });
   const [small = '', large = ''] = (await why(txHash)).split('9 `USDC`');
   for (const [text, right, wrong] of [
-    [small, ['below its minimum', '`p`'], [' matched', '`another`']],
-    [large, [' matched', '`another`'], ['below its minimum', '`p`']],
+    [small, ['below its minimum', '`p`'], [') matched', '`another`']],
+    [large, [') matched', '`another`'], ['below its minimum', '`p`']],
   ] as const) {
     for (const part of right) expect(text).toContain(part);
     for (const part of wrong) expect(text).not.toContain(part);
@@ -141,7 +141,7 @@ it('shows the operator’s project only to its own servers, and any other that a
   const hash = await receive({ projectId: 'p1' });
   expect(await why(hash)).toContain('Sent by project `p1`');
   const elsewhere = await why(hash, { in: orchid.lobby });
-  expect(elsewhere).toContain('matched');
+  expect(elsewhere).toContain(') matched');
   expect(elsewhere).not.toContain('project');
   expect(await why(await receive({ projectId: 'another' }), { in: orchid.lobby })).toContain(
     'Sent by project `another`',
@@ -164,15 +164,15 @@ it('shows the manager role nothing about channels that it cannot see', async () 
   const hash = await receive();
   const text = await why(hash, { as: seed.noa });
   expect(text).toMatch(/Results for 1 channel that you can’t see/);
-  expect(text).not.toMatch(/number 1|matched/);
-  expect(await why(hash)).toMatch(/Secret \(number 1\) matched/);
+  expect(text).not.toMatch(/\(#1\)|\) matched/);
+  expect(await why(hash)).toMatch(/Secret \(#1\) matched/);
   // One request to Discord about a deleted channel, however many transfers were posted there.
   const gone = '1100000000000088888';
   await pipeline.watch(TREASURY, gone, { label: 'Lost' });
   const txHash = await receive();
   await receive({ txHash, value: '9000000' });
   const reported = await why(txHash, { as: seed.noa });
-  expect(reported).toContain('Lost (number');
+  expect(reported).toContain('Lost (#');
   expect(reported.match(/1 channel that you can’t see/g)).toHaveLength(2);
   expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
@@ -265,7 +265,7 @@ it('explains that a rate limit or the breaker delays an alert', async () => {
   expect(await why(hash)).toContain('Waiting for Discord’s rate limit. Sending resumes <t:60:R>.');
   expect(textOf(await world.use('status'))).toContain(`<#${ALERTS}>: Discord’s rate limit; sending resumes <t:60:R>`);
   world.replace({ sendingPauses: () => [{ channelId: null, reason: 'breaker', until: 60_000 }] });
-  expect(await why(hash)).toContain('Discord refuses all messages of this bot right now. The next try is <t:60:R>.');
+  expect(await why(hash)).toContain('Discord rejects all messages of this bot right now. The next try is <t:60:R>.');
 });
 
 it('explains equal transfers, a reorganized chain and a removed subscription', async () => {
@@ -279,9 +279,9 @@ it('explains equal transfers, a reorganized chain and a removed subscription', a
   expect(before).toMatch(/5 `USDC` ×2/);
   expect(before).toContain('contains 2 identical transfers');
   expect(before).toContain('The chain was reorganized');
-  expect(before).toMatch(/Treasury \(number 1\) matched/);
+  expect(before).toMatch(/Treasury \(#1\) matched/);
   await pipeline.store.subscriptions.remove(HARBOR, id);
-  expect(await why(body.txHash)).toContain('a subscription that was removed (number 1) matched');
+  expect(await why(body.txHash)).toContain('a subscription that was removed (#1) matched');
 });
 
 it('shows an address that was marked as a look-alike together with the address it copies', async () => {

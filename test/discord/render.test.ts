@@ -264,7 +264,7 @@ it('shows an ERC-20 transfer with a token ID as an amount', () => {
 
 it('shows a move between two watched wallets as one line', () => {
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
-  expect(embed!.title).toBe('🔁 Internal move · 5 `USDC`');
+  expect(embed!.title).toBe('🔁 Between watched wallets · 5 `USDC`');
   expect(embed!.description).toContain('Treasury → Payroll, both watched');
   for (const part of [TREASURY, PAYROLL]) expect(embed!.description).toContain(`\`${checksumAddress(part)}\``);
 });
