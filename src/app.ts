@@ -1,52 +1,21 @@
-import type { Logger } from 'pino';
 import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { AppContext } from './app/context.ts';
 import { openData } from './app/data.ts';
 import { openInterfaces } from './app/interfaces.ts';
 import { startOperations } from './app/operations.ts';
+import type { AppOverrides } from './app/overrides.ts';
 import { type Receiving, startReceiving } from './app/receiving.ts';
-import type { Renderers, Sending } from './app/sending.ts';
+import type { Sending } from './app/sending.ts';
 import { shareWork } from './app/sharing.ts';
 import { createWork } from './app/work.ts';
 import type { Config } from './config.ts';
-import type { GatewayOptions, startGateway } from './discord/gateway.ts';
-import { type Clock, systemClock } from './domain/clock.ts';
-import type { Sender } from './domain/send-outcome.ts';
-import type { Limits } from './limits.ts';
+import { systemClock } from './domain/clock.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import type { Metrics } from './metrics/render.ts';
-import type { HEADERS } from './receiver/connections.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
-import type { OpenStore, StoreListener } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
-
-/** Replacements for tests. */
-export interface AppOverrides {
-  log?: Logger;
-  clock?: Clock;
-  /** Milliseconds that really passed, since any moment. */
-  elapsed?: () => number;
-  /** From 0 to 1. */
-  random?: () => number;
-  /** An open database instead of the configured file; it is closed with the app and not backed up. */
-  database?: OpenStore;
-  sender?: Sender;
-  renderers?: Partial<Renderers>;
-  services?: Partial<CommandServices>;
-  connect?: (options: GatewayOptions<CommandServices>) => Gateway;
-  /** The system's limits for this process. */
-  limits?: Limits;
-  /** The timeouts of requests' headers at the receiver. */
-  headers?: typeof HEADERS;
-  /** Milliseconds that the notification service has to respond. */
-  notificationTimeoutMs?: number;
-  /** Notified when the database can no longer be used. */
-  onDatabase?: StoreListener;
-}
-
-type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
 
 /** A running bot. */
 export interface App {

@@ -9,18 +9,9 @@ import { sampleMessage } from '../discord/sample.ts';
 import { replyWording } from '../discord/wording.ts';
 import type { Store } from '../store/store.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
-import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';
 import type { InterfaceHealth } from '../upstream/health.ts';
 import { eraseGuild } from './upkeep.ts';
-
-/** The directory of providers; null when the interface is off. */
-function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
-  if (!url) return null;
-  const discovery = createDiscovery({ url, now, onResponse: (failure) => health.note('discovery', failure) });
-  health.watch('discovery', discovery.probe);
-  return discovery;
-}
 
 /** Creates the services that commands can use. */
 export function createCommandServices(
@@ -28,6 +19,7 @@ export function createCommandServices(
   options: Pick<
     CommandServices,
     | 'projects'
+    | 'discovery'
     | 'receiver'
     | 'lastRefused'
     | 'lastBadSignature'
@@ -56,7 +48,6 @@ export function createCommandServices(
     guildChannels: createGuildChannels(now),
     cooldown: createCooldown(now),
     now,
-    discovery: openDiscovery(config, health, now),
     interfaces: health,
     settings: {
       maxSubscriptions: config.MAX_SUBSCRIPTIONS,

@@ -1,19 +1,21 @@
-import type { AppOverrides } from '../app.ts';
 import type { Config } from '../config.ts';
 import { makePathToken } from '../receiver/paths.ts';
 import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
+import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
 import { createExplorer, type Explorer } from '../upstream/explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from '../upstream/health.ts';
 import type { ProjectKeys } from '../upstream/project-client.ts';
 import { createProjects, type Projects, resealProjects } from '../upstream/projects.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
+import type { AppOverrides } from './overrides.ts';
 
 /** The services of others, and what is known about their health. */
 export interface Interfaces {
   health: InterfaceHealth;
   projects: Projects;
   explorer: Explorer | null;
+  discovery: Discovery | null;
 }
 
 /** Opens the clients of the interfaces. */
@@ -26,7 +28,12 @@ export async function openInterfaces(
   const health = createInterfaceHealth({ clock, log });
   stack.defer(health.close);
   const projects = await openProjects(context, data, health, overrides.notificationTimeoutMs);
-  return { health, projects, explorer: openExplorer(config, health, now) };
+  return {
+    health,
+    projects,
+    explorer: openExplorer(config, health, now),
+    discovery: openDiscovery(config, health, now),
+  };
 }
 
 /** Opens the guilds' own projects; the key that seals them is read from the environment or from a file. */
@@ -76,6 +83,14 @@ function openExplorer(config: Config, health: InterfaceHealth, now: () => number
   });
   health.watch('explorer', explorer.probe);
   return explorer;
+}
+
+/** The directory of providers; null when the interface is off. */
+function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
+  if (!url) return null;
+  const discovery = createDiscovery({ url, now, onResponse: (failure) => health.note('discovery', failure) });
+  health.watch('discovery', discovery.probe);
+  return discovery;
 }
 
 function operatorKeys(config: Config): ProjectKeys | null {

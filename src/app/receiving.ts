@@ -1,4 +1,3 @@
-import type { AppOverrides } from '../app.ts';
 import { quotaLimits } from '../config.ts';
 import { MIB } from '../domain/bytes.ts';
 import { steadyTime } from '../domain/clock.ts';
@@ -20,6 +19,7 @@ import type { Projects } from '../upstream/projects.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import { NOTIFICATIONS } from './notifications.ts';
+import type { AppOverrides } from './overrides.ts';
 
 /** The parts that take deliveries. */
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;

@@ -1,6 +1,5 @@
 import type { CommandServices } from '../../commands/shared/services.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { AppOverrides } from '../app.ts';
 import { relabel } from '../delivery/relabel.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { receiverPaths } from '../receiver/paths.ts';
@@ -12,6 +11,7 @@ import { createCommandServices } from './command-services.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
+import type { AppOverrides } from './overrides.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
 import { startUpkeep } from './upkeep.ts';

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, onTestFinished } from 'vitest';
 import type { CommandContext, CommandServices, CommandSettings } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
-import type { AppOverrides } from '../../src/app.ts';
+import type { AppOverrides } from '../../src/app/overrides.ts';
 import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';

@@ -1,6 +1,7 @@
 import type { CommandServices } from '../../commands/shared/services.ts';
 import type { Discord } from '../../sandbox/discord/index.ts';
-import { type App, type AppOverrides, startApp } from '../../src/app.ts';
+import type { AppOverrides } from '../../src/app/overrides.ts';
+import { type App, startApp } from '../../src/app.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { configOf, testLog } from '../app.ts';
 import { takeStore } from '../store/sqlite/reused.ts';

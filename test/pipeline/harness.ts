@@ -8,7 +8,8 @@ import {
   seed,
   startDiscord,
 } from '../../sandbox/discord/index.ts';
-import { type App, type AppOverrides, startApp } from '../../src/app.ts';
+import type { AppOverrides } from '../../src/app/overrides.ts';
+import { type App, startApp } from '../../src/app.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { TransferHistory } from '../../src/domain/history.ts';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
