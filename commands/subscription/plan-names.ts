@@ -1,10 +1,10 @@
 import type { AddressText } from '../../src/domain/address.ts';
-import { MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
+import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
+import type { ImportedSubscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
-import type { Plan, Present } from './plan.ts';
 
 /** What a file calls each address, and in which line first. */
 export type FileNames = Map<AddressText, { name: string; line: number }>;
@@ -19,7 +19,7 @@ export function addName(names: FileNames, address: AddressText, name: string, li
 }
 
 /** Takes back changes that remove a name which another line gives: an empty cell does not. */
-export function keepNames(plan: Plan, names: FileNames): void {
+export function keepNames(plan: { changed: ImportedSubscription[]; unchanged: number }, names: FileNames): void {
   for (const row of plan.changed) if (row.change.label === null && names.has(row.address)) delete row.change.label;
   const changed = plan.changed.filter(({ change }) => Object.keys(change).length > 0);
   plan.unchanged += plan.changed.length - changed.length;
@@ -27,7 +27,12 @@ export function keepNames(plan: Plan, names: FileNames): void {
 }
 
 /** Adds a fault for each name that two addresses would have, and for too many names. */
-export function checkNames(plan: Plan, names: FileNames, { labels }: Present, context: ContextWith<'settings'>): void {
+export function checkNames(
+  plan: { changed: readonly ImportedSubscription[]; errors: { line: number; text: string }[] },
+  names: FileNames,
+  labels: readonly Label[],
+  context: ContextWith<'settings'>,
+): void {
   const gone = new Set(plan.changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
   const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
   const owners = new Map(stay.map(({ address, name }) => [nameKey(name), address]));

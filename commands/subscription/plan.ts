@@ -85,7 +85,7 @@ export async function planImport(
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
   }
   keepNames(plan, names);
-  checkNames(plan, names, present, context);
+  checkNames(plan, names, present.labels, context);
   return plan;
 }
 

@@ -1,8 +1,6 @@
-/** Units of time, in milliseconds as all times here are. */
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+import { MINUTE } from './durations.ts';
+
+export { DAY, HOUR, MINUTE, SECOND } from './durations.ts';
 
 /** Time as an argument: tests advance it by hand. */
 export interface Clock {

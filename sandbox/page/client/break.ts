@@ -1,6 +1,6 @@
 /** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import { MINUTE, SECOND } from '../../../src/domain/clock.ts';
+import { MINUTE, SECOND } from '../../../src/domain/durations.ts';
 import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check } from './controls.ts';

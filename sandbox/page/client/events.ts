@@ -1,7 +1,7 @@
 /** The tab "Events": the progress of each transaction, live: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { SECOND } from '../../../src/domain/clock.ts';
+import { SECOND } from '../../../src/domain/durations.ts';
 import type { Delivery, Post, TrackedTransaction } from '../protocol.ts';
 import { act, button } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Model } from './model.ts';

@@ -127,6 +127,6 @@ setInterval(() => {
   draw();
 }, 1_000);
 restoreTheme();
-restoreSession();
+restoreSession(ui);
 show(app);
 listen();

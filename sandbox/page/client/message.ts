@@ -8,7 +8,7 @@ import {
 } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
-import { MINUTE } from '../../../src/domain/clock.ts';
+import { MINUTE } from '../../../src/domain/durations.ts';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
 import { avatar } from './avatar.ts';
 import { isMessageCommand, messageCommandsFor } from './commands.ts';

@@ -1,16 +1,15 @@
 /** The state of the screen, drawing it, and the event stream that changes it. */
 import { render, type TemplateResult } from 'lit-html';
-import { SECOND } from '../../../src/domain/clock.ts';
+import { SECOND } from '../../../src/domain/durations.ts';
 import type { InteractionState } from '../../discord/control.ts';
 import type { PageEvent } from '../protocol.ts';
 import { applyEvent, channelsFor, guildOf, localeOf, memberOf, model, newestIn, setConnected } from './model.ts';
-import { restoreParts, saveSession } from './session.ts';
+import { restoreParts, saveSession, type Tab } from './session.ts';
 import { setTimeLocale } from './time.ts';
 
-/** What a narrow screen shows over the channel, the colors, and the tabs of the world's panel. */
+/** What a narrow screen shows over the channel, and the colors. */
 export type Drawer = 'none' | 'channels' | 'world';
 export type Theme = 'system' | 'dark' | 'light';
-export type Tab = 'events' | 'send' | 'watch' | 'break';
 
 /** The choices of the person at the screen. */
 export const ui = {
@@ -85,7 +84,7 @@ function drawNow(): void {
   const due = afterwards;
   afterwards = [];
   for (const run of due) run();
-  if (model) saveSession();
+  if (model) saveSession(ui);
 }
 
 /** Opens the event stream. The browser reopens it when it breaks. */

@@ -1,14 +1,23 @@
 /** Keeps the choices of the person at the screen over a reload of the page. */
-import { ui } from './screen.ts';
 
 const KEY = 'ledgerbell-page';
 
-/** The state that a reload keeps, as one object per part of the page. */
-interface Kept {
+/** The tabs of the world's panel. */
+export type Tab = 'events' | 'send' | 'watch' | 'break';
+
+/** The choices that a reload keeps. */
+interface Choices {
   guildId: string;
   userId: string;
-  tab: typeof ui.tab;
+  tab: Tab;
   worldOpen: boolean;
+  channels: Map<string, string>;
+  read: Map<string, string>;
+  dismissed: Set<string>;
+}
+
+/** The same in JSON, and the state of each part of the page. */
+interface Kept extends Pick<Choices, 'guildId' | 'userId' | 'tab' | 'worldOpen'> {
   channels: [guildId: string, channelId: string][];
   read: [channelId: string, messageId: string][];
   dismissed: string[];
@@ -30,7 +39,7 @@ export function keep<State>(name: string, save: () => State, restore: (kept: Sta
 }
 
 /** Writes what changed; called after each drawing. */
-export function saveSession(): void {
+export function saveSession(ui: Choices): void {
   const kept: Kept = {
     guildId: ui.guildId,
     userId: ui.userId,
@@ -47,8 +56,8 @@ export function saveSession(): void {
   sessionStorage.setItem(KEY, text);
 }
 
-/** Reads what the page kept before it was reloaded. */
-export function restoreSession(): void {
+/** Reads what the page kept before it was reloaded into its choices. */
+export function restoreSession(ui: Choices): void {
   const text = sessionStorage.getItem(KEY);
   if (text === null) return;
   try {

@@ -1,5 +1,5 @@
 /** Times as Discord writes them, in the language of the person whose eyes the page uses. */
-import { DAY, MINUTE, SECOND } from '../../../src/domain/clock.ts';
+import { DAY, MINUTE, SECOND } from '../../../src/domain/durations.ts';
 
 interface Formats {
   locale: string;

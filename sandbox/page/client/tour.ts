@@ -5,8 +5,8 @@ import { icon } from './avatar.ts';
 import { act, button } from './controls.ts';
 import { tally } from './events.ts';
 import { isOnline, type Model, model } from './model.ts';
-import { draw, type Tab } from './screen.ts';
-import { keep } from './session.ts';
+import { draw } from './screen.ts';
+import { keep, type Tab } from './session.ts';
 
 const DISMISSED_KEY = 'ledgerbell-tour-dismissed';
 const BURST = 20;

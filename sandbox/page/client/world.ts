@@ -4,8 +4,9 @@ import { icon } from './avatar.ts';
 import { breakView } from './break.ts';
 import { eventsView } from './events.ts';
 import { isOnline, type Model, model } from './model.ts';
-import { drawAtOnce, type Tab, ui } from './screen.ts';
+import { drawAtOnce, ui } from './screen.ts';
 import { sendView } from './send.ts';
+import type { Tab } from './session.ts';
 import { isTouring, restartTour } from './tour.ts';
 import { watchView } from './watch.ts';
 
