@@ -12,16 +12,10 @@ import { bits, sees } from './permissions.ts';
 import { channelState, userStates } from './state.ts';
 import type { Channel, Role } from './world.ts';
 
-/** Copies the fields that the action sets to the target. */
-function assign<T extends object, K extends keyof T>(target: T, given: Partial<Pick<T, K>>, keys: readonly K[]): void {
-  for (const key of keys) if (given[key] !== undefined) target[key] = given[key] as T[K];
-}
-
 function deleteRole(core: Core, gone: Role): void {
   const of = guild(core, gone.guildId);
   if (gone.id === of.id || gone.managed) throw new NotPossible(`The role ${gone.name} cannot be deleted.`);
-  of.roles.delete(gone.id);
-  for (const one of of.members.values()) one.roleIds = one.roleIds.filter((id) => id !== gone.id);
+  core.world.removeRole(gone);
   notifyRole(core, gone, 'DELETE');
 }
 
@@ -40,7 +34,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
   if (action.content.length > MAX_CONTENT) throw new NotPossible(`A message has at most ${MAX_CONTENT} characters.`);
   // A mention adds the bot to a private thread.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
-    on.joined = true;
+    core.world.update(on, { joined: true });
     notifyMembership(core, on);
   }
   return { id: core.messages.create({ channel: on, author, body: { content: action.content }, uploads: [] }).id };
@@ -49,7 +43,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
 function expel(core: Core, thread: Channel): void {
   if (thread.type !== ChannelType.PrivateThread || !thread.joined)
     throw new NotPossible(`The bot is not in #${thread.name}.`);
-  thread.joined = false;
+  core.world.update(thread, { joined: false });
   notifyMembership(core, thread);
 }
 
@@ -69,15 +63,15 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
     core.events.emit({ type: 'users', users: userStates(core.world) });
     return { id: made.id };
   },
-  'user.update'(core, action) {
-    assign(user(core, action.userId), action, ['locale', 'displayName', 'acceptsDirectMessages']);
+  'user.update'(core, { userId, locale, displayName, acceptsDirectMessages }) {
+    core.world.update(user(core, userId), { locale, displayName, acceptsDirectMessages });
     core.events.emit({ type: 'users', users: userStates(core.world) });
-    return { id: action.userId };
+    return { id: userId };
   },
   'guild.create': createGuild,
-  'guild.update'(core, action) {
-    const changed = guild(core, action.guildId);
-    assign(changed, action, ['name', 'locale']);
+  'guild.update'(core, { guildId, name, locale }) {
+    const changed = guild(core, guildId);
+    core.world.update(changed, { name, locale });
     core.gateway.dispatch('GUILD_UPDATE', apiGuild(core.world, changed), {
       guildId: changed.id,
       intents: Intent.Guilds,
@@ -90,10 +84,10 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
   'guild.remove': changeGuild,
   'guild.add': changeGuild,
   'channel.create': createChannel,
-  'channel.update'(core, action) {
-    const changed = channel(core, action.channelId);
-    checkOverwrites(action.overwrites);
-    assign(changed, action, ['name', 'topic', 'overwrites', 'archived', 'locked']);
+  'channel.update'(core, { channelId, name, topic, overwrites, archived, locked }) {
+    const changed = channel(core, channelId);
+    checkOverwrites(overwrites);
+    core.world.update(changed, { name, topic, overwrites, archived, locked });
     notifyChannel(core, changed, 'UPDATE');
     return { id: changed.id };
   },
@@ -121,10 +115,9 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
     notifyRole(core, made, 'CREATE');
     return { id: made.id };
   },
-  'role.update'(core, action) {
-    const changed = role(core, action.roleId);
-    assign(changed, action as { name?: string; mentionable?: boolean }, ['name', 'mentionable']);
-    if (action.permissions) changed.permissions = bits(action.permissions);
+  'role.update'(core, { roleId, name, mentionable, permissions }) {
+    const changed = role(core, roleId);
+    core.world.update(changed, { name, mentionable, permissions: permissions && bits(permissions) });
     notifyRole(core, changed, 'UPDATE');
     return { id: changed.id };
   },
@@ -139,17 +132,17 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
     notifyMember(core, core.world.addMember({ guildId, userId, roleIds, joinedAt: core.clock.now() }), 'ADD');
     return { id: userId };
   },
-  'member.update'(core, action) {
-    const changed = member(core, action.guildId, action.userId);
-    for (const id of action.roleIds ?? []) role(core, id);
-    assign(changed, action, ['roleIds', 'nick']);
+  'member.update'(core, { guildId, userId, roleIds, nick }) {
+    const changed = member(core, guildId, userId);
+    for (const id of roleIds ?? []) role(core, id);
+    core.world.update(changed, { roleIds, nick });
     notifyMember(core, changed, 'UPDATE');
     return { id: changed.userId };
   },
   'member.remove'(core, action) {
     const gone = member(core, action.guildId, action.userId);
     if (gone.userId === core.world.botId) throw new NotPossible('To remove the bot, use guild.remove.');
-    guild(core, action.guildId).members.delete(gone.userId);
+    core.world.removeMember(gone.guildId, gone.userId);
     notifyMember(core, gone, 'REMOVE');
     return { id: gone.userId };
   },

@@ -55,8 +55,8 @@ function hideGuild(core: Core, hidden: Guild, unavailable: boolean): void {
 /** Removes the bot from the server. */
 export function leave(core: Core, left: Guild): void {
   if (!left.present) return;
-  left.present = false;
-  left.members.delete(core.world.botId);
+  core.world.update(left, { present: false });
+  core.world.removeMember(left.id, core.world.botId);
   hideGuild(core, left, false);
 }
 
@@ -68,11 +68,11 @@ export function changeGuild(
   const on = guild(core, action.guildId);
   switch (action.do) {
     case 'guild.unavailable':
-      on.available = false;
+      core.world.update(on, { available: false });
       hideGuild(core, on, true);
       break;
     case 'guild.available':
-      on.available = true;
+      core.world.update(on, { available: true });
       showGuild(core, on);
       break;
     case 'guild.remove':
@@ -85,7 +85,7 @@ export function changeGuild(
 }
 
 function enter(core: Core, entered: Guild): void {
-  entered.present = true;
+  core.world.update(entered, { present: true });
   joinBot(core, entered);
   showGuild(core, entered);
 }
@@ -116,7 +116,8 @@ export function createChannel(core: Core, action: ActionOf<'channel.create'>): W
 /** Sets the bot's own overwrite, or removes it (0n). */
 export function setBotOverwrite(core: Core, on: Channel, deny: bigint): void {
   const { botId } = core.world;
-  on.overwrites = on.overwrites.filter(({ id }) => id !== botId);
-  if (deny !== 0n) on.overwrites = [...on.overwrites, { id: botId, type: 1, allow: '0', deny: deny.toString() }];
+  const others = on.overwrites.filter(({ id }) => id !== botId);
+  const own: Overwrite[] = deny === 0n ? [] : [{ id: botId, type: 1, allow: '0', deny: deny.toString() }];
+  core.world.update(on, { overwrites: [...others, ...own] });
   notifyChannel(core, on, 'UPDATE');
 }

@@ -71,7 +71,7 @@ export function createMessages(options: MessagesOptions) {
       message,
       history: [],
     };
-    if (visibleTo === undefined) channel.lastMessageId = id;
+    if (visibleTo === undefined) world.update(channel, { lastMessageId: id });
     if (body.enforce_nonce && body.nonce != null) nonces.set(String(body.nonce), id);
     archive.add(state);
     record(state, 'created');

@@ -49,7 +49,7 @@ export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | '
   const guild = core.world.guildOf(channel);
   if (!guild) return;
   if (change === 'DELETE') {
-    core.world.channels.delete(channel.id);
+    core.world.removeChannel(channel.id);
     core.messages.removeChannel(channel.id);
     for (const thread of core.world.channelsOf(guild.id))
       if (isThread(thread) && thread.parentId === channel.id) notifyChannel(core, thread, 'DELETE');

@@ -43,7 +43,7 @@ function send(core: Core, call: Call): APIMessage {
   if (repeated) return repeated;
   // A message reopens an archived thread.
   if (channel.archived) {
-    channel.archived = false;
+    core.world.update(channel, { archived: false });
     notifyThread(core, 'THREAD_UPDATE', channel);
   }
   return core.messages.create({ channel, author: core.world.users.get(core.world.botId)!, body, uploads }).message;
@@ -176,8 +176,8 @@ function editChannel(core: Core, call: Call): Json {
       found.add(['name'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 100 in length.');
     found.throwIfAny();
   }
-  for (const key of ['name', 'topic', 'archived', 'locked'] as const)
-    if (body[key] !== undefined) Object.assign(channel, { [key]: body[key] });
+  const { name, topic, archived, locked } = body;
+  core.world.update(channel, { name, topic, archived, locked });
   notifyChannel(core, channel, 'UPDATE');
   return apiChannel(core.world, channel);
 }

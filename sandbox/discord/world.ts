@@ -1,39 +1,44 @@
-/** Users, servers, roles, channels, members: plain data, without notifications. */
+/** Users, servers, roles, channels, members: plain data, without notifications. Only the world's methods change it. */
 import { ChannelType } from 'discord.js';
 import type { ChannelState, GuildState, MemberState, RoleState, UserState } from './control.ts';
 
 /** A person or bot. */
-export interface User extends UserState {
-  acceptsDirectMessages: boolean;
+export interface User extends Readonly<UserState> {
+  readonly acceptsDirectMessages: boolean;
 }
 
 /** A role in a server. */
-export interface Role extends Omit<RoleState, 'permissions'> {
-  guildId: string;
-  permissions: bigint;
+export interface Role extends Readonly<Omit<RoleState, 'permissions'>> {
+  readonly guildId: string;
+  readonly permissions: bigint;
   /** Belongs to the bot and cannot be deleted or assigned. */
-  managed: boolean;
+  readonly managed: boolean;
 }
 
 /** A person's membership in a server. */
-export interface Member extends Omit<MemberState, 'permissions'> {
-  guildId: string;
-  joinedAt: number;
+export interface Member extends Readonly<Omit<MemberState, 'permissions'>> {
+  readonly guildId: string;
+  readonly joinedAt: number;
 }
 
 /** A channel, a category, a thread or a direct message. */
-export interface Channel extends Omit<ChannelState, 'botMaySend' | 'visibleTo'> {
+export interface Channel extends Readonly<Omit<ChannelState, 'botMaySend' | 'visibleTo'>> {
   /** Who opened a thread. */
-  ownerId: string | null;
+  readonly ownerId: string | null;
   /** Whether the bot was added to a private thread. */
-  joined: boolean;
-  lastMessageId: string | null;
+  readonly joined: boolean;
+  readonly lastMessageId: string | null;
 }
 
 /** A server. */
-export interface Guild extends Omit<GuildState, 'roles' | 'channels' | 'members'> {
-  roles: Map<string, Role>;
-  members: Map<string, Member>;
+export interface Guild extends Readonly<Omit<GuildState, 'roles' | 'channels' | 'members'>> {
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly members: ReadonlyMap<string, Member>;
+}
+
+interface OwnGuild extends Guild {
+  readonly roles: Map<string, Role>;
+  readonly members: Map<string, Member>;
 }
 
 const THREADS: readonly number[] = [
@@ -53,6 +58,8 @@ const WITH_MESSAGES: readonly number[] = [
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
 
+type Changes<T> = { [Name in keyof T]?: T[Name] | undefined };
+
 /** Everything that exists, by ID. */
 export type World = ReturnType<typeof createWorld>;
 
@@ -60,7 +67,7 @@ export type World = ReturnType<typeof createWorld>;
 export function createWorld(bot: { id: string; username: string }) {
   const botId = bot.id;
   const users = new Map<string, User>();
-  const guilds = new Map<string, Guild>();
+  const guilds = new Map<string, OwnGuild>();
   const channels = new Map<string, Channel>();
   users.set(bot.id, {
     ...bot,
@@ -99,7 +106,7 @@ export function createWorld(bot: { id: string; username: string }) {
   }
 
   function addGuild(guild: Pick<Guild, 'id' | 'name' | 'locale' | 'ownerId'>, everyone: bigint): Guild {
-    const added: Guild = { ...guild, present: true, available: true, roles: new Map(), members: new Map() };
+    const added: OwnGuild = { ...guild, present: true, available: true, roles: new Map(), members: new Map() };
     guilds.set(guild.id, added);
     addRole({ id: guild.id, guildId: guild.id, name: '@everyone', permissions: everyone });
     return added;
@@ -136,11 +143,32 @@ export function createWorld(bot: { id: string; username: string }) {
     return added;
   }
 
+  /** Changes fields of a user, server, role, member or channel. Those that are undefined stay as they are. */
+  function update<T extends User | Guild | Role | Member | Channel>(target: T, fields: Changes<T>): void {
+    for (const [name, value] of Object.entries(fields))
+      if (value !== undefined) Object.assign(target, { [name]: value });
+  }
+
+  /** Deletes a role, and takes it from its members. */
+  function removeRole({ id, guildId }: Role): void {
+    const guild = guilds.get(guildId)!;
+    guild.roles.delete(id);
+    for (const member of guild.members.values()) update(member, { roleIds: member.roleIds.filter((of) => of !== id) });
+  }
+
+  function removeMember(guildId: string, userId: string): void {
+    guilds.get(guildId)!.members.delete(userId);
+  }
+
+  function removeChannel(id: string): void {
+    channels.delete(id);
+  }
+
   return {
     botId,
-    users,
-    guilds,
-    channels,
+    users: users as ReadonlyMap<string, User>,
+    guilds: guilds as ReadonlyMap<string, Guild>,
+    channels: channels as ReadonlyMap<string, Channel>,
     channelsOf,
     guildOf,
     role,
@@ -150,5 +178,9 @@ export function createWorld(bot: { id: string; username: string }) {
     addRole,
     addMember,
     addChannel,
+    update,
+    removeRole,
+    removeMember,
+    removeChannel,
   };
 }
