@@ -13,7 +13,7 @@ export async function exportFile(interaction: CommandUse, context: Needs): Promi
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);
   const left = unseenLine(unseen, t);
   const watched = new Set(subscriptions.map(({ address }) => address));
-  // What is watched has its name in its own rows.
+  // Watched addresses have their names in their own rows.
   const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
   if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
   const files = await context.guildQueue.run(interaction.guildId, 'file', () =>

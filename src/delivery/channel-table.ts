@@ -116,7 +116,7 @@ function newChannel(id: string, guildId: string | null, now: number, found: Foun
     done: false,
     parked: found?.parked ?? false,
     probe: false,
-    // What was found may fill a message.
+    // The alerts that were found may fill a message.
     alerts: found ? MAX_ALERTS : 1,
     queuedAt: now,
     search: NO_SEARCH,

@@ -24,7 +24,7 @@ export function bodyOf(parts: AlertPart[], context: RenderContext): string[] {
   if (parts.length === 1) return onlyPart(parts[0]!, context);
   const alerts = parts.flatMap((part) => part.alerts);
   const plain = parts.every(({ kind }) => kind !== 'swap');
-  // What all transfers have in common is shown once, above them.
+  // Facts that all transfers share are shown once, above them.
   const shared = (['from', 'to'] as const).filter((side) => plain && addressesOf(alerts, side).length === 1);
   const own = (['from', 'to'] as const).filter((side) => !shared.includes(side));
   return [

@@ -23,6 +23,6 @@ export function addPause(pauses: readonly Pause[], { from, until }: Pause): Paus
   return [...pauses.slice(0, -1), { from: Math.min(last.from, from), until: Math.max(last.until, until) }];
 }
 
-/** The pauses up to a time. What a clock that was ahead showed beyond it does not count. */
+/** The pauses up to a time. Time after it, from a clock that was ahead, does not count. */
 export const pausesUntil = (pauses: readonly Pause[], time: number): Pause[] =>
   pauses.filter(({ from }) => from < time).map(({ from, until }) => ({ from, until: Math.min(until, time) }));

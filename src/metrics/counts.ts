@@ -26,7 +26,7 @@ export type Counts = ReturnType<typeof createCounts>;
  * from the oldest delivery of each message until Discord accepted it.
  */
 export function createCounts<Reason extends string>(refusals: readonly Reason[], onDelay: (seconds: number) => void) {
-  // What never occurred is shown as 0: an alarm needs that to notice the first one.
+  // Events that never occurred are shown as 0: an alarm needs that to notice the first one.
   const zeros = <Key extends string>(keys: readonly Key[]) =>
     Object.fromEntries(keys.map((key) => [key, 0])) as Record<Key, number>;
   const counts = {

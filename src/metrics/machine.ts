@@ -7,7 +7,7 @@ export const MACHINE = {
     help: '1 while the database works, as in /readyz',
     alarm: '0 for 1 minute',
     means:
-      'the part `database` of `/readyz` is not ready; `detail` there shows why. What is counted in the database (inbox, quarantine, outbox, dead letters, channels) is missing in `/metrics` in the meantime if it does not respond',
+      'the part `database` of `/readyz` is not ready; `detail` there shows why. If the database does not respond, `/metrics` lacks what is counted in it (inbox, quarantine, outbox, dead letters, channels)',
     todo: 'see `database` in the table of `/readyz`',
     rules: [{ alert: 'LedgerbellDatabaseDown', expr: 'ledgerbell_database_ready == 0', for: '1m', page: true }],
   },

@@ -69,7 +69,7 @@ export function createReconnectingSession({
     /** Notifies all processes, at once if there is a session. */
     notify(notification: string): void {
       notifications.add(notification);
-      // What fails is noticed at the next use of the session.
+      // A failure is noticed at the next use of the session.
       sendNotifications().catch(() => undefined);
     },
     /** The session was used without a fault. */

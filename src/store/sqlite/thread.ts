@@ -80,7 +80,7 @@ function together(calls: PostedCall[]): Post {
   return { results, syncMs };
 }
 
-/** What a read on the writer returns was true at one moment, too, although the operator's tools may write meanwhile. */
+/** Lets a read on the writer see one moment, too, although the operator's tools may write in the meantime. */
 const atOneMoment = db.transaction((read: () => unknown) => read());
 
 const isReadNow = ({ group, method }: Call): boolean =>
