@@ -106,7 +106,7 @@ export interface RoutingContext {
    */
   covered: number;
   transfers: SeenTransfer[];
-  deliveries: StoredDelivery[];
+  deliveries: SeenDelivery[];
   /** New transfers that somebody watches. */
   watched: WatchedTransfer[];
   /** Tokens that are muted in these guilds now. */

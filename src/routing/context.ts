@@ -1,9 +1,9 @@
 import type { ActivityStats } from '../domain/activity-stats.ts';
 import type { AddressText } from '../domain/address.ts';
-import type { SeenTransfer } from '../domain/identity.ts';
+import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { MatchContext } from '../domain/match.ts';
-import type { Learned, RoutingQuery, StoredDelivery, WatchedTransfer } from '../domain/routing.ts';
+import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
@@ -22,7 +22,7 @@ export interface RoutingState {
   /** By key. */
   transfers: Map<string, SeenTransfer>;
   /** By key. */
-  deliveries: Map<string, StoredDelivery>;
+  deliveries: Map<string, SeenDelivery>;
   /** New transfers that somebody watches, by key. */
   watched: Map<string, WatchedTransfer>;
   /** By guild, for guilds whose alerts may be held. */

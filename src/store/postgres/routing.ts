@@ -1,14 +1,14 @@
 import { mayHold } from '../../domain/hold.ts';
+import type { SeenDelivery } from '../../domain/identity.ts';
 import {
   addressesOf,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
-  type StoredDelivery,
   type WatchedTransfer,
   watchedQueries,
 } from '../../domain/routing.ts';
-import { type DeliveryRow, type TransferRow, toSeenTransfer, toStoredDelivery } from '../sql/transfer-rows.ts';
+import { type DeliveryRow, type TransferRow, toSeenDelivery, toSeenTransfer } from '../sql/transfer-rows.ts';
 import type { Connection, Statements } from './connection.ts';
 import { passedAt, readKnowledge } from './guard.ts';
 import { storeRouted } from './routed.ts';
@@ -77,18 +77,17 @@ async function seenDeliveries(
   sql: Statements,
   transfers: readonly { id: number }[],
   queries: readonly RoutingQuery[],
-): Promise<StoredDelivery[]> {
+): Promise<SeenDelivery[]> {
   if (transfers.length === 0) return [];
   const rows = await sql.all<DeliveryRow>(
     `SELECT encode(d.key, 'hex') AS key, encode(t.key, 'hex') AS "transferKey", d.count, owed,
-       answered_at AS "answeredAt", received, d.seen_at AS "seenAt", project_id AS "projectId",
-       address_type AS "addressType", direction, last_at AS "lastAt", minute, names
+       answered_at AS "answeredAt", received, d.seen_at AS "seenAt", minute, names
      FROM deliveries d JOIN transfers t ON t.id = d.transfer_id
      WHERE t.id = ANY($1::bigint[]) AND d.key = ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) AS k))`,
     transfers.map(({ id }) => id),
     queries.map(({ deliveryKey }) => deliveryKey),
   );
-  return rows.map(toStoredDelivery);
+  return rows.map(toSeenDelivery);
 }
 
 /** New transfers that somebody watches; see `watchedQueries`. */

@@ -79,7 +79,7 @@ async function historiesOf(
   const deliveries = byTransfer(await deliveriesOf(sql, ids));
   const decisions = byTransfer(await decisionsOf(sql, ids, guildId));
   const alertRows = await alertsOf(sql, ids, guildId, txHash);
-  const alerts = byTransfer(alertRows);
+  const alerts = Map.groupBy(alertRows, ({ transferId }) => transferId);
   const collecting = new Map<string, number | null>();
   for (const channelId of new Set(alertRows.map((alert) => alert.channelId)))
     collecting.set(channelId, await collectingUntil(sql, channelId, now));

@@ -39,26 +39,27 @@ export const OLDEST_FROZEN = `SELECT min(id) FILTER (WHERE edit_kind IS NULL OR 
     min(id) FILTER (WHERE edit_kind = 'change') AS change, min(id) FILTER (WHERE edit_kind = 'label') AS label
   FROM batches WHERE state = 'frozen'`;
 
-type MessageRow = NonNullable<RecordedAlert['message']>;
+type Message = NonNullable<RecordedAlert['message']>;
+
+/** The columns of a row that is joined, or null in each where there is none. */
+type Joined<Row> = Row | { [Column in keyof Row]: null };
+
+type AlertColumns = Omit<
+  RecordedAlert,
+  'warnings' | 'perspectives' | 'message' | 'channel' | 'collectingUntil' | 'dead'
+>;
+type Counted = Pick<Message, 'alerts' | 'together'>;
+type MessageColumns = Omit<Message, keyof Counted> & { batchId: number };
 
 /** An alert with its message, its channel and its dead letter. */
-export interface RecordedAlertRow
-  extends Pick<RecordedAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>,
-    MessageRow {
-  warnings: string;
-  matches: string;
-  batchId: number | null;
-  channelState: ChannelState | null;
-  channelDueAt: number;
-  channelReason: string | null;
-  deadReason: string | null;
-  deadAt: number | null;
-}
+export type RecordedAlertRow = AlertColumns &
+  Counted & { warnings: string; matches: string } & Joined<MessageColumns> &
+  Joined<{ channelState: ChannelState; channelDueAt: number; channelReason: string | null }> &
+  Joined<{ deadReason: string; deadAt: number }>;
 
 /** Creates a recorded alert from its row. `collectingUntil`: when the channel's burst is posted; null: none. */
 export function toRecordedAlert(row: RecordedAlertRow, collectingUntil: number | null): RecordedAlert {
   const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
-  const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;
   return {
     channelId,
     createdAt,
@@ -68,14 +69,18 @@ export function toRecordedAlert(row: RecordedAlertRow, collectingUntil: number |
     discardedAt,
     warnings: JSON.parse(row.warnings) as Warning[],
     perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
-    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together },
+    message: row.batchId === null ? null : messageOf(row),
     channel:
       row.channelState === null
         ? null
         : { state: row.channelState, dueAt: row.channelDueAt, reason: row.channelReason },
     collectingUntil,
-    dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt! },
+    dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt },
   };
+}
+
+function messageOf({ kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together }: Message): Message {
+  return { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together };
 }
 
 /** A token that moved at a guild's addresses. */

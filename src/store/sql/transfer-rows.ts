@@ -1,4 +1,4 @@
-import type { SeenTransfer } from '../../domain/identity.ts';
+import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import type { StoredDelivery } from '../../domain/routing.ts';
 
 /** What rows of transfers and their deliveries mean, whatever engine they are from. */
@@ -11,11 +11,11 @@ export interface TransferRow extends Omit<SeenTransfer, 'id' | 'reorganized' | '
 }
 
 /** What is stored about a delivery; the minute and the names are JSON. */
-export interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
+export type DeliveryRow<Delivery extends SeenDelivery = SeenDelivery> = Omit<Delivery, 'owed' | 'minute' | 'names'> & {
   owed: boolean | 0 | 1;
   minute: string | null;
   names: string | null;
-}
+};
 
 /** Creates a transfer from its row. */
 export const toSeenTransfer = ({ data, reorganized, ...row }: TransferRow): SeenTransfer & { id: number } => ({
@@ -25,15 +25,15 @@ export const toSeenTransfer = ({ data, reorganized, ...row }: TransferRow): Seen
 });
 
 /** Creates a delivery from its row. */
-export const toStoredDelivery = ({ owed, minute, names, ...row }: DeliveryRow): StoredDelivery => ({
+export const toSeenDelivery = ({ owed, minute, names, ...row }: DeliveryRow): SeenDelivery => ({
   ...row,
   owed: Boolean(owed),
-  minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
+  minute: minute === null ? null : (JSON.parse(minute) as SeenDelivery['minute']),
   names: names === null ? [] : (JSON.parse(names) as string[]),
 });
 
 /** What a delivery's row contains. */
-export const toDeliveryRow = ({ minute, names, ...delivery }: StoredDelivery): DeliveryRow => ({
+export const toDeliveryRow = ({ minute, names, ...delivery }: StoredDelivery): DeliveryRow<StoredDelivery> => ({
   ...delivery,
   minute: minute && JSON.stringify(minute),
   names: names.length > 0 ? JSON.stringify(names) : null,

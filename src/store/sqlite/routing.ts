@@ -14,8 +14,8 @@ import {
   type DeliveryRow,
   type TransferRow,
   toDeliveryRow,
+  toSeenDelivery,
   toSeenTransfer,
-  toStoredDelivery,
 } from '../sql/transfer-rows.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
@@ -49,7 +49,7 @@ function reader(db: Database, guard: Guard) {
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
-       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute, names
+       minute, names
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
   const lookUpScope = scopeLookUp(db);
@@ -101,7 +101,7 @@ function reader(db: Database, guard: Guard) {
     return {
       covered,
       transfers: rows.map(toSeenTransfer),
-      deliveries: deliveries.map(toStoredDelivery),
+      deliveries: deliveries.map(toSeenDelivery),
       watched: fresh.map(({ transferKey, watchers, passedAt }) => ({ transferKey, watchers, passedAt })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
       timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
