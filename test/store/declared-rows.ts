@@ -6,10 +6,25 @@ import { onTestFinished } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Errors where a row's type does not declare a column, or declares a column that does not exist. */
+/** Errors where a row's type lacks a column or null, or declares a column that does not exist. */
 const CHECKED = `
-type Checked<Row, _Columns extends keyof Row, _Declared extends _Columns> = Row;
+type MayBeNull<Row> = { [Column in keyof Row]: null extends Row[Column] ? Column : never }[keyof Row];
+type Checked<Row, _Columns extends keyof Row, _Declared extends _Columns, _Null extends MayBeNull<Row>> = Row;
 `;
+
+/** The columns that a statement returns, by their names; true: the column of a table that may be null there. */
+export type Columns = Readonly<Record<string, boolean>>;
+
+/** Columns of statements whose conditions leave out the rows in which they are null, by file. */
+const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
+  'activity.ts': ['messageId'],
+  'claims.ts': ['payload'],
+  'due.ts': ['lastAt'],
+  'edits.ts': ['messageId', 'payload'],
+  'history.ts': ['kind'],
+  'notices.ts': ['channelId'],
+  'silence.ts': ['gapMs'],
+};
 
 /** Where a statement's row type is: from its first character to the one after its last. */
 export interface Declared {
@@ -40,7 +55,7 @@ export function endOfType(source: string, from: number): number {
  */
 export function compareDeclaredRows(
   engine: 'sqlite' | 'postgres',
-  columnsAt: Readonly<Record<string, readonly string[]>>,
+  columnsAt: Readonly<Record<string, Columns>>,
   find: FindDeclared,
 ): string {
   const folder = mkdtempSync(join(tmpdir(), 'statements-'));
@@ -62,7 +77,7 @@ export function compareDeclaredRows(
     let source = readFileSync(path, 'utf8');
     for (const [line, columns] of lines.sort(([a], [b]) => b - a)) {
       try {
-        source = withCheck(source, line, columns, find);
+        source = withCheck(source, line, columns, NEVER_NULL[file] ?? [], find);
       } catch (error) {
         throw new Error(`${inside}/${file}:${line}: ${(error as Error).message}`);
       }
@@ -77,11 +92,21 @@ export function compareDeclaredRows(
 }
 
 /** The source with the row type of the statement on a line compared with its columns. Its lines keep their numbers. */
-function withCheck(source: string, line: number, columns: readonly string[], find: FindDeclared): string {
+function withCheck(
+  source: string,
+  line: number,
+  columns: Columns,
+  neverNull: readonly string[],
+  find: FindDeclared,
+): string {
   const start = source.split('\n', line - 1).join('\n').length;
-  const declared = find(source, start, columns);
+  const names = Object.keys(columns);
+  const declared = find(source, start, names);
   if (declared === null) return source;
   const row = source.slice(declared.from, declared.to).trim();
-  const names = columns.map((column) => JSON.stringify(column)).join(' | ') || 'never';
-  return `${source.slice(0, declared.from)}Checked<${row}, ${names}, keyof (${row})>${source.slice(declared.to)}`;
+  const nullable = names.filter((name) => columns[name] && !neverNull.includes(name));
+  const checked = `Checked<${row}, ${union(names)}, keyof (${row}), ${union(nullable)}>`;
+  return source.slice(0, declared.from) + checked + source.slice(declared.to);
 }
+
+const union = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(' | ') || 'never';

@@ -9,10 +9,11 @@ import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { connect, type Statements } from '../../../src/store/postgres/connection.ts';
 import { openPostgresForCopy } from '../../../src/store/postgres/open-for-copy.ts';
 import { openTables } from '../../../src/store/postgres/tables.ts';
+import { clientConfig } from '../../../src/store/postgres/url.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CHANNEL, keyOf, NOW, next, post, routed, send, storedTransfer, TAKE, transfer } from '../contract/given.ts';
 import { storeContract } from '../contract/index.ts';
-import { compareDeclaredRows, endOfType, type FindDeclared } from '../declared-rows.ts';
+import { type Columns, compareDeclaredRows, endOfType, type FindDeclared } from '../declared-rows.ts';
 import { emptyDatabase, isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 /**
@@ -28,8 +29,10 @@ const LEFT_OUT = [...RUNNERS, 'examine.ts'];
 /** A call that declares its rows, or should; `open-for-copy.ts` also reads rows as plain arrays. */
 const CALL = /\.(?:all|get|query)<(?!unknown\[\])/g;
 
-/** The different columns that statements returned, by the place of their call (`file:line`). */
-const found = new Map<string, Set<string>>();
+/** A result's columns with the table's column that each is, as `table column` in numbers. */
+type Returned = [name: string, of: string][];
+/** The results of statements, by the place of their call (`file:line`) and the names of their columns. */
+const found = new Map<string, Map<string, Returned>>();
 /** The place of the call that waits for a connection. */
 const calling = new AsyncLocalStorage<string | undefined>();
 
@@ -64,8 +67,9 @@ function watchResults(): void {
     const place = placeNow() ?? calling.getStore();
     const result = (query as (...all: unknown[]) => unknown).apply(this, args);
     const note = ({ fields }: pg.QueryResult) => {
-      const columns = JSON.stringify(fields.map(({ name }) => name).sort());
-      found.set(place!, (found.get(place!) ?? new Set()).add(columns));
+      const columns = fields.map(({ name, tableID, columnID }): Returned[number] => [name, `${tableID} ${columnID}`]);
+      const names = JSON.stringify(columns.map(([name]) => name).sort());
+      found.set(place!, (found.get(place!) ?? new Map<string, Returned>()).set(names, columns));
     };
     if (place !== undefined)
       void (result as Promise<pg.QueryResult | pg.QueryResult[]>).then(
@@ -90,6 +94,18 @@ function returnsRows(place: string): boolean {
   const [file, line] = place.split(':');
   const text = readFileSync(join(SOURCE, file!), 'utf8').split('\n')[Number(line) - 1]!;
   return /\.(?:all|get)[<(]/.test(text) || text.search(CALL) !== -1;
+}
+
+/** The columns of the database that may be null, as in {@link Returned}. */
+async function nullableColumns(url: string): Promise<Set<string>> {
+  const client = new pg.Client(clientConfig(url));
+  await client.connect();
+  const { rows } = await client.query<{ column: string }>(
+    `SELECT attrelid || ' ' || attnum AS column FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+     WHERE relnamespace = current_schema()::regnamespace AND NOT attnotnull`,
+  );
+  await client.end();
+  return new Set(rows.map(({ column }) => column));
 }
 
 const findDeclared: FindDeclared = (source, start, columns) => {
@@ -155,7 +171,11 @@ describe.skipIf(isPostgresMissing())('Postgres, whose results are watched', () =
     const statements = [...found].filter(([place]) => returnsRows(place));
     const varying = statements.filter(([, columns]) => columns.size !== 1);
     expect(varying, 'calls whose statements return different columns').toEqual([]);
-    const columnsAt = statements.map(([place, columns]) => [place, JSON.parse([...columns][0]!) as string[]] as const);
+    const nullable = await nullableColumns(url!);
+    const columnsAt = statements.map(([place, results]) => {
+      const [columns] = results.values();
+      return [place, Object.fromEntries(columns!.map(([name, of]) => [name, nullable.has(of)])) as Columns] as const;
+    });
     const errors = compareDeclaredRows('postgres', Object.fromEntries(columnsAt), findDeclared);
     expect(errors, 'row types that differ from the columns of their statement').toBe('');
   });

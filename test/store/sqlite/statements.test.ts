@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { compareDeclaredRows, endOfType, type FindDeclared } from '../declared-rows.ts';
+import { type Columns, compareDeclaredRows, endOfType, type FindDeclared } from '../declared-rows.ts';
 
 /** The second type argument of `prepare`. */
 const findDeclared: FindDeclared = (source, start, columns) => {
@@ -25,9 +25,9 @@ const LEFT_OUT: Record<string, string> = {
 const FOLDER = join(import.meta.dirname, '../../../src/store/sqlite');
 
 /** The columns of the store's statements, by their place. */
-function readColumns(): Record<string, string[]> {
+function readColumns(): Record<string, Columns> {
   const printed = execFileSync(process.execPath, [join(import.meta.dirname, 'statements.ts')], { encoding: 'utf8' });
-  return JSON.parse(printed) as Record<string, string[]>;
+  return JSON.parse(printed) as Record<string, Columns>;
 }
 
 /** Where a file declares the row type of a statement, as `file:line`. */
