@@ -4,6 +4,7 @@ import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { connect } from '../../../src/store/postgres/connection.ts';
 import { MIGRATIONS } from '../../../src/store/postgres/schema.ts';
 import { clientConfig } from '../../../src/store/postgres/url.ts';
+import { documentedTables } from '../documented-tables.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 let server: PostgresServer;
@@ -86,6 +87,24 @@ describe.skipIf(isPostgresMissing())('migrations on Postgres', () => {
       );
       expect(after[table]).toEqual(kept);
     }
+  });
+
+  it('has the tables and columns that docs/tables.md describes, which may be null where it says what that means', async () => {
+    const url = await server.createDatabase();
+    await (await openPostgresStore(url)).close();
+    const client = new pg.Client(clientConfig(url));
+    await client.connect();
+    onTestFinished(() => client.end());
+    const { rows } = await client.query<{ table: string; column: string; isNullable: boolean }>(
+      `SELECT relname AS table, attname AS column, NOT attnotnull AS "isNullable"
+       FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+         AND attnum > 0 AND NOT attisdropped`,
+    );
+    const tables = [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => {
+      return [table, Object.fromEntries(columns.map(({ column, isNullable }) => [column, isNullable]))];
+    });
+    expect(documentedTables('postgres')).toEqual(Object.fromEntries(tables));
   });
 
   it('migrates a database of each earlier schema once', async () => {
