@@ -26,7 +26,7 @@ export const BURST_DIGESTS_MS = 30 * MINUTE;
  */
 export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {
   const { alerts, digests, lastAt } = posted;
-  // If `lastAt` lies in the future because the clock was set back, nothing is held.
+  // If `lastAt` is in the future because the clock was set back, nothing is held.
   const isOver = now < lastAt || now >= lastAt + BURST_OVER_MS;
   if (alerts <= BURST_ALERTS || isOver) return null;
   // Bounded, so that nobody can hide an important alert behind a burst for long.

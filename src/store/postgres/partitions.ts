@@ -2,7 +2,7 @@ import { DAY } from '../../domain/clock.ts';
 import type { Statements } from './connection.ts';
 
 /**
- * Transfers lie in one partition a day, with their deliveries and decisions, so that deleting a day drops it instead of
+ * Transfers are in one partition per day, with their deliveries and decisions, so that deleting a day drops it instead of
  * deleting its rows. A transfer's id begins with the day on which it was seen, so whatever refers to it says where it is.
  */
 

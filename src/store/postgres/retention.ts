@@ -71,7 +71,7 @@ type TransferCursor = RetentionCursor & { at: 'transfers' };
 
 /**
  * Transfers that were moved here are deleted row by row; after them, each day that is over is dropped as a whole, so
- * a transfer is kept for up to a day longer. The cursor's id lies in the partition that is next.
+ * a transfer is kept for up to a day longer. The cursor's id is in the partition that is next.
  */
 async function pruneTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
   const day = Math.floor(from.id / IDS_PER_DAY);
