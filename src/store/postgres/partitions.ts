@@ -2,8 +2,8 @@ import { DAY } from '../../domain/clock.ts';
 import type { Statements } from './connection.ts';
 
 /**
- * Transfers are in one partition per day, with their deliveries and decisions, so that deleting a day drops it instead of
- * deleting its rows. A transfer's id begins with the day on which it was seen, so whatever refers to it says where it is.
+ * Transfers are in one partition per day, with their deliveries and decisions: deleting a day drops the partition
+ * instead of deleting its rows. A transfer's id begins with the day on which it was seen, so it shows the partition.
  */
 
 /** Ids per day. Those of the first "day" come from a database in which ids have no day: such a transfer was moved here. */
