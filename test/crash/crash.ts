@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { SECOND } from '../../src/domain/clock.ts';
-import { type Bot, startBot } from './bot.ts';
+import { type BotProcess, launchBot } from '../bot-process.ts';
 import { countShown } from './count.ts';
 import { type CrashEngine, sqliteEngine } from './engines.ts';
 import { ENOUGH, startSender } from './sender.ts';
@@ -37,6 +37,7 @@ const PATIENCE_MS = 900;
 /** On a busy machine, not before the bot acknowledged this many bodies, unless it has enough to post. */
 const PATIENCE_BODIES = 20;
 const MAX_PATIENCE_MS = 20 * SECOND;
+const POINTS = resolve(import.meta.dirname, 'points.ts');
 const MESSAGES = '/channels/:channel/messages';
 const FAULTS: FaultRule[] = [
   { fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 },
@@ -72,7 +73,8 @@ export async function crash(
     NODE_COMPILE_CACHE: join(folder, 'cache'),
   };
   const points = new Map<string, number>();
-  const start = (point: string | null) => startBot(environment, point);
+  const start = (point: string | null) =>
+    launchBot({ ...environment, ...(point && { CRASH_POINT: point }) }, { preloaded: [POINTS] });
   const endAt = (point: string, owing: Owing) => endBot(start(`${point}@${times(point)}`), point, points, owing);
 
   for (const point of engine.firstPoints) await endAt(point, OWES_NOTHING);
@@ -101,21 +103,21 @@ export async function crash(
 
   discord.clearFaults();
   const last = start(null);
-  await last.started;
+  await last.started();
   sender.calm();
   const left = await settle(engine.open, () => sender.unanswered() + waiting());
   last.kill('SIGTERM');
-  await last.ended;
+  await last.exited();
   const { problems, ...counted } = countShown(discord, [...sender.sent.values()]);
   const damage = engine.isSound() ? [] : ['the database file is damaged'];
   return { rounds, points, ...counted, problems: [...problems, ...left, ...damage] };
 }
 
 /** Stops a bot with SIGTERM: it leaves its compiled program behind, which makes every later start faster. */
-async function compile(bot: Bot): Promise<void> {
-  if (!(await bot.started)) throw new Error(`The bot does not start.\n${bot.log()}`);
+async function compile(bot: BotProcess): Promise<void> {
+  if (!(await bot.started())) throw new Error(`The bot does not start.\n${bot.tail()}`);
   bot.kill('SIGTERM');
-  await bot.ended;
+  await bot.exited();
 }
 
 /** Frequent points are passed a few times first, so that there is work of every age around. */
@@ -124,30 +126,26 @@ const times = (point: string) =>
     ? 1 + Math.floor(Math.random() * 6)
     : 1;
 
-async function endBot(bot: Bot, point: string, points: Map<string, number>, owing: Owing): Promise<void> {
-  const early = await Promise.race([bot.ended.then(() => true), bot.started.then(() => false)]);
+async function endBot(bot: BotProcess, point: string, points: Map<string, number>, owing: Owing): Promise<void> {
+  await bot.started();
   const owes = owing();
-  let reached = early;
-  void bot.ended.then(() => {
-    reached = true;
-  });
   const isPatient = (waited: number) => waited < PATIENCE_MS || (owes() && waited < MAX_PATIENCE_MS);
-  for (let waited = 0; !reached && isPatient(waited); waited += 50) await wait(50);
-  if (reached) points.set(point, (points.get(point) ?? 0) + 1);
-  else bot.kill('SIGKILL');
+  for (let waited = 0; bot.isRunning() && isPatient(waited); waited += 50) await wait(50);
+  if (bot.isRunning()) bot.kill('SIGKILL');
+  else points.set(point, (points.get(point) ?? 0) + 1);
   await mustBeKilled(bot);
 }
 
-async function endSometime(bot: Bot): Promise<void> {
-  if (Math.random() < 0.8) await bot.started;
+async function endSometime(bot: BotProcess): Promise<void> {
+  if (Math.random() < 0.8) await bot.started();
   await wait(Math.random() * PATIENCE_MS);
   bot.kill('SIGKILL');
   await mustBeKilled(bot);
 }
 
-async function mustBeKilled(bot: Bot): Promise<void> {
-  const { code, signal } = await bot.ended;
-  if (signal !== 'SIGKILL') throw new Error(`The bot ended by itself (${code ?? signal}).\n${bot.log()}`);
+async function mustBeKilled(bot: BotProcess): Promise<void> {
+  const { code, signal } = await bot.exited();
+  if (signal !== 'SIGKILL') throw new Error(`The bot ended by itself (${code ?? signal}).\n${bot.tail()}`);
 }
 
 function shuffled<T>(list: readonly T[]): T[] {

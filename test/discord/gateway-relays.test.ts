@@ -6,7 +6,7 @@ import type { CommandServices } from '../../commands/shared/services.ts';
 import type { GatewayOptions } from '../../src/discord/gateway.ts';
 import { A, B, lower, TOKEN } from '../commands/world.ts';
 import { until } from '../until.ts';
-import { type Bot, startBot } from './bot.ts';
+import { type GatewayBot, startGatewayBot } from './gateway-bot.ts';
 
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
@@ -109,16 +109,16 @@ type Relay = Awaited<ReturnType<typeof startRelay>>;
 type Changed = Partial<GatewayOptions<CommandServices>>;
 
 /** Starts a bot at a relay; two addresses are watched in its one server. */
-async function startAt(relay: Relay, changed: Changed = {}): Promise<Bot> {
+async function startAt(relay: Relay, changed: Changed = {}): Promise<GatewayBot> {
   // The tests use more commands than a person may.
   const services = { cooldown: { take: () => null, limited: () => undefined } };
-  const bot = await startBot({ token: 'any.token.works', apiUrl: relay.apiUrl }, changed, { services });
+  const bot = await startGatewayBot({ token: 'any.token.works', apiUrl: relay.apiUrl }, changed, { services });
   for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
   return bot;
 }
 
 /** Starts a relay and a bot there, until the test ends. `isReady`: the relay sends its server, so that the bot is ready. */
-async function startBoth(changed: Changed = {}, isReady = true): Promise<Bot & { relay: Relay }> {
+async function startBoth(changed: Changed = {}, isReady = true): Promise<GatewayBot & { relay: Relay }> {
   const relay = await startRelay(isReady);
   onTestFinished(() => relay.close());
   const bot = await startAt(relay, changed);
@@ -127,15 +127,15 @@ async function startBoth(changed: Changed = {}, isReady = true): Promise<Bot & {
   return { ...bot, relay };
 }
 
-const untilReady = ({ gateway }: Bot) => until('the gateway is ready', () => gateway.state() === 'ready');
+const untilReady = ({ gateway }: GatewayBot) => until('the gateway is ready', () => gateway.state() === 'ready');
 
-async function subscribe({ app }: Bot, guildId: string, channelId: string, address: string): Promise<void> {
+async function subscribe({ app }: GatewayBot, guildId: string, channelId: string, address: string): Promise<void> {
   const wish = { guildId, channelId, address: lower(address), createdBy: '1', createdAt: 0 };
   expect(await app.internals.store.subscriptions.add(wish, 1_000)).toMatchObject({ status: 'added' });
 }
 
 let relay: Relay;
-let bot: Bot;
+let bot: GatewayBot;
 beforeAll(async () => {
   relay = await startRelay();
   bot = await startAt(relay);

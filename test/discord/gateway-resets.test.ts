@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { until } from '../until.ts';
-import { startBot } from './bot.ts';
+import { startGatewayBot } from './gateway-bot.ts';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -69,7 +69,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
   });
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  const { gateway, close } = await startBot({ token: 'OQ.relay.relay', apiUrl });
+  const { gateway, close } = await startGatewayBot({ token: 'OQ.relay.relay', apiUrl });
   onTestFinished(async () => {
     await close();
     for (const socket of relay.sockets) socket.destroy();

@@ -13,7 +13,7 @@ import {
 } from '../../sandbox/discord/index.ts';
 import type { GatewayOptions } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
-import { startBot } from './bot.ts';
+import { startGatewayBot } from './gateway-bot.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
 
@@ -41,7 +41,7 @@ async function start(discord: Discord, options: Partial<GatewayOptions<CommandSe
     onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
     onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
   };
-  const bot = await startBot(discord, { ...reports, ...options }, { log });
+  const bot = await startGatewayBot(discord, { ...reports, ...options }, { log });
   onTestFinished(() => bot.close());
   return { ...bot, changes, logged };
 }

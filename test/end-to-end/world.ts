@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock, type Discord, startDiscord } from '../../sandbox/discord/index.ts';
@@ -11,10 +8,8 @@ import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { PATH_TOKEN } from '../app.ts';
-import { BARE_ENVIRONMENT } from '../bare-environment.ts';
-import { inTime } from '../until.ts';
+import { type BotProcess, launchBot } from '../bot-process.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const PROJECT = {
   id: 'project-of-the-test',
@@ -27,7 +22,7 @@ const PROJECT = {
 export interface WholeWorld {
   chain: Chain;
   discord: Discord;
-  bot: BotProcess;
+  bot: RestartableBot;
   /** Advances the notification service's clock and lets it deliver what is due then. */
   passTime(ms: number): void;
   close(): Promise<void>;
@@ -52,7 +47,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
   const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   stack.defer(() => discord.close());
   const [port] = await freePorts(1);
-  const bot = createBotProcess({
+  const bot = createRestartableBot({
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
     PORT: String(port),
@@ -70,7 +65,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     EXPLORER_URL: services.explorerUrl,
     DISCOVERY_URL: services.discoveryUrl,
   });
-  stack.defer(bot.kill);
+  stack.defer(bot.close);
   await bot.start();
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
@@ -93,11 +88,11 @@ export async function startWholeWorld(): Promise<WholeWorld> {
   };
 }
 
-type BotProcess = ReturnType<typeof createBotProcess>;
+type RestartableBot = ReturnType<typeof createRestartableBot>;
 
 /** The bot as a process of its own, which can be started again and again. */
-function createBotProcess(environment: Record<string, string | undefined>) {
-  let bot: ChildProcess | undefined;
+function createRestartableBot(environment: Record<string, string | undefined>) {
+  let bot: BotProcess | undefined;
   let log = '';
   let opsUrl = '';
   return {
@@ -106,30 +101,21 @@ function createBotProcess(environment: Record<string, string | undefined>) {
     /** Everything that the bot logged. */
     log: () => log,
     async start(): Promise<void> {
-      const env = { ...BARE_ENVIRONMENT, ...environment };
-      bot = spawn(process.execPath, ['src/main.ts'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], env });
-      const started = Promise.withResolvers<string>();
-      createInterface({ input: bot.stdout! }).on('line', (line) => {
+      bot = launchBot(environment);
+      bot.lines.on('line', (line) => {
         log += `${line}\n`;
-        const entry = JSON.parse(line) as { msg: string; ops: string };
-        if (entry.msg === 'started') started.resolve(entry.ops);
       });
-      bot.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.\n${log}`)));
-      opsUrl = await inTime('the bot starts', started.promise);
+      const started = await bot.started();
+      if (!started) throw new Error(`The bot does not start.\n${bot.tail()}`);
+      opsUrl = started.ops;
     },
     /** Ends the bot with a signal; returns its exit code. */
     async stop(signal: NodeJS.Signals): Promise<number | null> {
-      const ended = once(bot!, 'exit');
       bot!.kill(signal);
-      const [code] = (await inTime('the bot ends', ended)) as [number | null];
-      return code;
+      return (await bot!.ended()).code;
     },
     /** Kills the bot if it runs. */
-    async kill(): Promise<void> {
-      if (bot?.exitCode !== null || bot.signalCode !== null) return;
-      bot.kill('SIGKILL');
-      await once(bot, 'exit');
-    },
+    close: async (): Promise<void> => bot?.destroy(),
   };
 }
 

@@ -76,7 +76,7 @@ it('turns no waiting alert into a dead letter when the clock is four days ahead 
   await accepted(() => bot.post(JSON.stringify(payment())));
   await discord.until('the first bot tries to post the alert', () => fault.hits > 0);
   bot.kill('SIGTERM');
-  await bot.ended;
+  await bot.ended();
 
   const before = fault.hits;
   const next = await startBot(file, { ...environment, CLOCK_AHEAD: String(4 * DAY) });

@@ -48,7 +48,7 @@ it('exits with 0 within 8 s of SIGTERM although a sync hangs, and the next start
   const posted = bot.post('hanging').catch(() => 503);
   const took = await timed(async () => {
     bot.kill('SIGTERM');
-    const [code] = await bot.exited;
+    const { code } = await bot.exited();
     expect(code).toBe(0);
   });
   expect(took).toBeLessThan(8_000);

@@ -1,16 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { type BotProcess, launchBot } from '../bot-process.ts';
 import { inTime } from '../until.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const FAULTS = resolve(import.meta.dirname, 'faults.ts');
 const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
 const TOKEN = 'path-token-of-the-test';
@@ -25,21 +22,13 @@ export function temporaryFile(): string {
 /** A line of the bot's log. */
 interface Line {
   msg: string;
-  receiver: string;
-  ops: string;
   ms: number;
 }
 
-/** The bot as a process of its own. */
-export interface Bot {
-  pid: number;
+/** A bot that has started. */
+export interface Bot extends BotProcess {
   receiver: string;
   ops: string;
-  kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code and everything that was written to standard error, once the output is read. */
-  ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
-  /** Resolves with the exit code and the signal, also when nobody reads the log. */
-  exited: Promise<[code: number | null, signal: string | null]>;
   /** Stops reading the log. */
   unread(): void;
   /** Every line of the log since the start. */
@@ -52,37 +41,20 @@ export interface Bot {
 }
 
 /** Starts a bot, `within` a command that becomes it; it is killed after the test. */
-export function launch(file: string, environment: Record<string, string>, within: string[] = []) {
-  const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, join(ROOT, 'src/main.ts')];
-  const bot: ChildProcess = spawn(command[0]!, command.slice(1), {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...BARE_ENVIRONMENT,
-      DISCORD_TOKEN: 'no-token',
-      // Nobody answers there.
-      DISCORD_API_URL: 'http://127.0.0.1:9/api',
-      PORT: '0',
-      OPS_PORT: '0',
-      DATABASE_URL: `sqlite:${file}`,
-      RECEIVER_TOKEN: TOKEN,
-      RECEIVER_SOURCE_CHECK: 'off',
-      ...environment,
-    },
-  });
-  let stderr = '';
-  bot.stderr!.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const ended = once(bot, 'close').then(([code, signal]) => ({ code, signal, stderr }));
-  const exited = once(bot, 'exit') as Promise<[code: number | null, signal: string | null]>;
-  const lines = createInterface({ input: bot.stdout! });
-  onTestFinished(async () => {
-    bot.kill('SIGKILL');
-    bot.stdout!.resume();
-    await ended;
-  });
-  return { bot, ended, exited, lines };
+export function launch(file: string, environment: Record<string, string>, within: string[] = []): BotProcess {
+  const usual = {
+    DISCORD_TOKEN: 'no-token',
+    // Nobody answers there.
+    DISCORD_API_URL: 'http://127.0.0.1:9/api',
+    PORT: '0',
+    OPS_PORT: '0',
+    DATABASE_URL: `sqlite:${file}`,
+    RECEIVER_TOKEN: TOKEN,
+    RECEIVER_SOURCE_CHECK: 'off',
+  };
+  const bot = launchBot({ ...usual, ...environment }, { preloaded: [FAULTS, POINTS], within });
+  onTestFinished(() => bot.destroy());
+  return bot;
 }
 
 /** Starts a bot that is expected to end by itself. */
@@ -90,7 +62,7 @@ export const startInVain = (
   file: string,
   environment: Record<string, string> = {},
   within: string[] = [],
-): Bot['ended'] => launch(file, environment, within).ended;
+): ReturnType<Bot['ended']> => launch(file, environment, within).ended();
 
 /** Starts the bot, `within` a command that becomes it, and waits until it reports that it started. */
 export async function startBot(
@@ -98,7 +70,8 @@ export async function startBot(
   environment: Record<string, string> = {},
   within: string[] = [],
 ): Promise<Bot> {
-  const { bot, ended, exited, lines } = launch(file, environment, within);
+  const bot = launch(file, environment, within);
+  const { lines } = bot;
   const log: Line[] = [];
   lines.on('line', (text) => log.push(JSON.parse(text) as Line));
   const nextLine = (message: string) => {
@@ -112,19 +85,19 @@ export async function startBot(
     lines.on('line', read);
     return inTime(`the bot logs “${message}”`, promise);
   };
-  const started = await Promise.race([nextLine('started'), ended]);
-  if ('stderr' in started) throw new Error(`The bot ended with code ${started.code}: ${started.stderr}`);
+  const started = await bot.started();
+  if (!started) {
+    const { code, stderr } = await bot.ended();
+    throw new Error(`The bot ended with code ${code}: ${stderr}`);
+  }
   const { receiver, ops } = started;
   return {
-    pid: bot.pid!,
+    ...bot,
     receiver,
     ops,
-    ended,
-    exited,
     unread: () => void lines.pause(),
     log,
     nextLine,
-    kill: (signal) => void bot.kill(signal),
     async post(body, options = {}) {
       const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
         method: 'POST',

@@ -18,20 +18,20 @@ it('delays neither deliveries nor a stop when nobody reads the log', async () =>
   for (let i = 0; i < posts; i++) await Promise.all(Array.from({ length: 30 }, () => bot.post('{}')));
   expect(await bot.post('{}')).toBe(403);
   bot.kill('SIGTERM');
-  expect(await bot.exited).toEqual([0, null]);
+  expect(await bot.exited()).toEqual({ code: 0, signal: null });
 });
 
 it('delays neither the bot nor its stop when the log cannot be written', async () => {
   const file = temporaryFile();
   const [port] = (await freePorts(1)).map(String) as [string];
-  const { bot, exited } = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
+  const bot = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
   await until('the bot reports that it is healthy', async () => {
     const answer = await request(`http://127.0.0.1:${port}/healthz`).catch(() => null);
     await answer?.body.dump();
     return answer?.statusCode === 200;
   });
   bot.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
+  expect(await bot.exited()).toEqual({ code: 0, signal: null });
 });
 
 it('stops cleanly when the terminal is closed, and opens no debugger on SIGUSR1', async () => {
@@ -40,7 +40,7 @@ it('stops cleanly when the terminal is closed, and opens no debugger on SIGUSR1'
   bot.kill('SIGUSR1');
   await ignored;
   bot.kill('SIGHUP');
-  expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
+  expect(await bot.ended()).toEqual({ code: 0, signal: null, stderr: '' });
 });
 
 it('writes the last log lines before the process exits', () => {
@@ -67,6 +67,6 @@ it.each([
   bot.kill('SIGUSR2');
   expect(await logged).toMatchObject({ err: { type: 'Error', message: 'Missing Access', code: 50001 } });
   if (code === 0) bot.kill('SIGTERM');
-  expect(await bot.ended).toMatchObject({ code, stderr: '' });
+  expect(await bot.ended()).toMatchObject({ code, stderr: '' });
   expect(JSON.stringify(bot.log)).not.toContain('hush');
 });

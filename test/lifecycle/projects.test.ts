@@ -97,7 +97,7 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
   const key = join(dirname(file), 'secrets.key');
   expect(statSync(key).mode & 0o777).toBe(0o600);
   bot.kill('SIGKILL');
-  await bot.ended;
+  await bot.ended();
   rmSync(key);
   const logs = [JSON.stringify(bot.log)];
   bot = await start();
@@ -153,7 +153,7 @@ it('reseals every stored project with a new SECRETS_KEY in front of the old one,
   const logOf = async (...keys: Buffer[]) => {
     const bot = await startBot(file, { SECRETS_KEY: keys.map((key) => key.toString('base64')).join() });
     bot.kill('SIGTERM');
-    await bot.ended;
+    await bot.ended();
     return JSON.stringify(bot.log);
   };
   expect(await logOf(fresh, Buffer.alloc(32, 3))).toMatch(

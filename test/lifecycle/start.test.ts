@@ -55,7 +55,7 @@ it('logs at the start which services are off, which database it uses, and whethe
     const started = bot.log.find(({ msg }) => msg === 'started');
     expect(started).toMatchObject({ off: ['NOTIFICATION_URL', 'DISCOVERY_URL'], database: file });
     bot.kill('SIGTERM');
-    await bot.ended;
+    await bot.ended();
   }
 });
 
@@ -239,7 +239,7 @@ it('replies to every command at the moment of the connection, before any command
     state.commands.some(({ commands }) => commands.length > 0),
   );
   first.kill('SIGTERM');
-  await first.ended;
+  await first.ended();
   await discord.until('every session of the first bot is disconnected', ({ state }) =>
     state.sessions.every(({ connected }) => !connected),
   );

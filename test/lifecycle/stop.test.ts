@@ -36,7 +36,7 @@ it('ends with 0 within 8 s of SIGTERM under load, and stores or refuses every de
   await inTime('500 deliveries are acknowledged', enough.promise);
   const took = await timed(async () => {
     bot.kill('SIGTERM');
-    expect((await bot.ended).code).toBe(0);
+    expect((await bot.ended()).code).toBe(0);
   });
   expect(took).toBeLessThan(8_000);
   await Promise.all(workers);
@@ -61,7 +61,7 @@ it('stores and acknowledges a delivery that is in flight at SIGTERM', async () =
   for await (const chunk of socket) answer += String(chunk);
   const stored = bodiesIn(file).includes(`half${'x'.repeat(96)}`);
   expect([answer.split('\r\n')[0], stored]).toEqual(['HTTP/1.1 200 OK', true]);
-  expect((await bot.ended).code).toBe(0);
+  expect((await bot.ended()).code).toBe(0);
   await expect(request(bot.receiver)).rejects.toThrow('ECONNREFUSED');
 });
 
@@ -78,7 +78,7 @@ it('ends with 0 when Discord does not respond to a message at SIGTERM, and posts
   await accepted(() => bot.post(first));
   await discord.until('the bot posts the alert that gets no response', () => hanging.hits === 1);
   bot.kill('SIGTERM');
-  expect((await bot.ended).code).toBe(0);
+  expect((await bot.ended()).code).toBe(0);
   const next = await startBot(file, environment);
   await accepted(() => next.post(second));
   await discord.until('both alerts are posted in #alerts', () => discord.messages(seed.harbor.alerts).length === 2);
@@ -91,7 +91,7 @@ it('ignores a second SIGTERM, and stops on SIGINT too', async () => {
   bot.kill('SIGINT');
   await stopping;
   bot.kill('SIGTERM');
-  expect((await bot.ended).code).toBe(0);
+  expect((await bot.ended()).code).toBe(0);
 });
 
 it('exits with its own code also where there is no shell, as in the image', () => {

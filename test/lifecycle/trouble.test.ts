@@ -173,7 +173,7 @@ it('serves a delivery at once despite 9,000 idle connections', async () => {
     await accepted(() => bot.post(`delivery ${n}`, { dispatcher: agent, headersTimeout: 3_000 }));
   expect([open, cut]).toEqual([count, 0]);
   bot.kill('SIGTERM');
-  expect((await bot.ended).code).toBe(0);
+  expect((await bot.ended()).code).toBe(0);
 });
 
 it('returns 503 in time to bodies that stop half-way, and stores the next delivery', async () => {
@@ -206,7 +206,7 @@ it('ends the process with 1 when the database thread ends, and keeps everything 
   const bot = await startBot(file, { THREAD_END: end });
   await accepted(() => bot.post('kept'));
   writeFileSync(end, '');
-  expect((await bot.ended).code).toBe(1);
+  expect((await bot.ended()).code).toBe(1);
   const next = await startBot(file);
   await accepted(() => next.post('more'));
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['kept', 'more']);

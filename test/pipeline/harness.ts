@@ -21,9 +21,9 @@ import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { startBot } from './bot.ts';
 import { createConnection } from './connection.ts';
 import { createMachine } from './machine.ts';
+import { startRestartable } from './restartable.ts';
 import { createTime } from './time.ts';
 import { createTraffic } from './traffic.ts';
 
@@ -155,7 +155,7 @@ export async function openPipeline({
       ...(next.notificationTimeoutMs !== undefined && { notificationTimeoutMs: next.notificationTimeoutMs }),
     });
   };
-  const bot = stack.adopt(await startBot(start, clock), (it) => it.stop());
+  const bot = stack.adopt(await startRestartable(start, clock), (it) => it.stop());
   const traffic = createTraffic(bot, machine);
   const time = createTime(bot, clock, machine);
   const alerts: Pipeline['alerts'] = (channelId) =>

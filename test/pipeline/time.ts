@@ -3,9 +3,9 @@ import { HOUR } from '../../src/domain/clock.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import { pruneAll } from '../store/contract/given.ts';
 import { neverHappened, until } from '../until.ts';
-import type { Bot } from './bot.ts';
 import type { Pipeline } from './harness.ts';
 import type { Machine } from './machine.ts';
+import type { RestartableApp } from './restartable.ts';
 
 type Turning = Pick<
   Pipeline,
@@ -13,7 +13,7 @@ type Turning = Pick<
 >;
 
 /** Waits for the bot's work, and turns the clock between. */
-export function createTime(bot: Bot, clock: ManualClock, machine: Machine): Turning {
+export function createTime(bot: RestartableApp, clock: ManualClock, machine: Machine): Turning {
   async function backlog(): Promise<Backlog> {
     const read = await bot.store.metrics.backlog(machine.now());
     // Another thread read it. The writing thread responds in order: the responses to earlier writes came before this one.

@@ -1,12 +1,12 @@
 import { seed } from '../../sandbox/discord/index.ts';
 import type { TransferHistory } from '../../src/domain/history.ts';
-import type { Bot } from './bot.ts';
 import type { Pipeline } from './harness.ts';
 import type { Machine } from './machine.ts';
+import type { RestartableApp } from './restartable.ts';
 
 /** Delivers to the bot, past HTTP, and reads what it recorded. */
 export function createTraffic(
-  bot: Bot,
+  bot: RestartableApp,
   machine: Machine,
 ): Pick<Pipeline, 'receive' | 'storeTogether' | 'histories' | 'outcomes'> {
   /** The hashes of the transactions of all bodies. */

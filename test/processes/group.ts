@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Discord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
-import { type Bot, startBot } from '../crash/bot.ts';
+import { type BotProcess, launchBot } from '../bot-process.ts';
 import { type Cable, layCable } from '../store/postgres/cable.ts';
 
 /** One of several bots on one Postgres, each a process of its own. */
@@ -49,7 +49,7 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       LOG_LEVEL: 'info',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? folder,
     };
-    let bot: Bot;
+    let bot: BotProcess;
     const ask = async (path: string) => {
       await wait(PAUSE_MS);
       try {
@@ -64,11 +64,11 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       name,
       receiver: `http://127.0.0.1:${port}/hooks/${TOKEN}`,
       cable,
-      log: () => bot.log(),
+      log: () => bot.tail(),
       signal: (signal) => bot.kill(signal),
-      ended: () => bot.ended,
+      ended: () => bot.exited(),
       start() {
-        bot = startBot(environment, null);
+        bot = launchBot(environment);
       },
       role: async () => (await ask('/readyz'))?.role ?? null,
       isReady: async () => (await ask('/readyz?part=database'))?.status === 200,

@@ -39,7 +39,7 @@ async function untilStopped(bot: Bot): Promise<{ code: number | null; stderr: st
   const state = await database(bot);
   expect(state).toMatchObject({ status: 503, ready: false, detail: expect.stringContaining('npm run restore') });
   for (let n = 0; n < 10; n++) expect(await bot.post(`refused ${n}`)).toBe(503);
-  return { ...(await bot.ended), acknowledged };
+  return { ...(await bot.ended()), acknowledged };
 }
 
 it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
@@ -129,7 +129,7 @@ it('notices within seconds that the database was removed, though nothing arrives
   const file = temporaryFile();
   const bot = await startBot(file, { LOG_LEVEL: 'info' });
   rmSync(file);
-  expect((await bot.ended).code).toBe(78);
+  expect((await bot.ended()).code).toBe(78);
   expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^the database cannot be used/));
 });
 
@@ -142,7 +142,7 @@ it('leaves the log of a database alone that was put in the place of the open one
     copyFileSync(other + end, `${file}${end}.new`);
     renameSync(`${file}${end}.new`, file + end);
   }
-  expect((await bot.ended).code).toBe(78);
+  expect((await bot.ended()).code).toBe(78);
   expect(existsSync(`${file}-wal`)).toBe(true);
   rmSync(`${file}-shm`, { force: true });
   expect(bodiesIn(file)).toEqual(['theirs']);

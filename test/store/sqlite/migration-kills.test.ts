@@ -51,7 +51,7 @@ it('keeps a copy of data written between a rolled-back update and the next one',
   const update = async () => {
     const bot = await startBot(file, { NEXT_SCHEMA });
     bot.kill('SIGTERM');
-    await bot.ended;
+    await bot.ended();
   };
   await update();
   await restore(file, copy, Date.now());

@@ -7,21 +7,21 @@ import { configOf, testLog } from '../app.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 
 /** A bot in the real time whose gateway a test looks at. */
-export interface Bot {
+export interface GatewayBot {
   app: App;
   gateway: ReturnType<typeof startGateway>;
   close(): Promise<void>;
 }
 
 /** Starts the bot over a stand-in for Discord or a relay. `changed`: what differs from the gateway's usual options. */
-export async function startBot(
+export async function startGatewayBot(
   discord: Pick<Discord, 'token' | 'apiUrl'>,
   changed: Partial<GatewayOptions<CommandServices>> = {},
   overrides: Pick<AppOverrides, 'log' | 'services'> = {},
-): Promise<Bot> {
+): Promise<GatewayBot> {
   await using stack = new AsyncDisposableStack();
   const { file, open } = stack.adopt(await takeStore(), (it) => it.giveBack());
-  const { promise, resolve } = Promise.withResolvers<Bot['gateway']>();
+  const { promise, resolve } = Promise.withResolvers<GatewayBot['gateway']>();
   const app = await startApp(configOf(discord, file), {
     log: testLog(),
     database: await open(),

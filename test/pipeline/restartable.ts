@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** The bot in this process, which can be started again over the same file. */
-export interface Bot {
+export interface RestartableApp {
   readonly app: App;
   readonly store: Store;
   restart(): Promise<void>;
@@ -11,7 +11,7 @@ export interface Bot {
 }
 
 /** Starts the bot. Stopping it turns the clock by the time that requests have to finish. */
-export async function startBot(start: () => Promise<App>, clock: ManualClock): Promise<Bot> {
+export async function startRestartable(start: () => Promise<App>, clock: ManualClock): Promise<RestartableApp> {
   const begin = async (): Promise<App> => {
     const begun = await start();
     await begun.internals.deliverer.loaded;

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { BARE_ENVIRONMENT } from './bare-environment.ts';
+import { inTime } from './until.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const MAIN = resolve(ROOT, 'src/main.ts');
+const TAIL_LENGTH = 20_000;
+
+/** How a process ended. */
+interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The log line with which the bot reports that it started. */
+export interface StartedLine {
+  msg: string;
+  receiver: string;
+  ops: string;
+}
+
+/** The bot as a process of its own. */
+export interface BotProcess {
+  pid: number;
+  /** Its log, line by line. */
+  lines: Interface;
+  /** The last characters that it wrote, with its errors. */
+  tail(): string;
+  isRunning(): boolean;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves once it reports that it started; null: it ended before. */
+  started(): Promise<StartedLine | null>;
+  /** Resolves once it ended, also when nobody reads the log. */
+  exited(): Promise<Exit>;
+  /** Resolves once it ended and its output is read, with everything that it wrote to standard error. */
+  ended(): Promise<Exit & { stderr: string }>;
+  /** Kills it if it runs, and waits until it has ended. */
+  destroy(): Promise<void>;
+}
+
+/** The variables that make the bot a mutant, if this process is one. */
+const MUTANT = process.env.MUTANT ? { MUTANT: process.env.MUTANT, NODE_OPTIONS: process.env.NODE_OPTIONS } : {};
+
+/** Starts `src/main.ts` with `preloaded` modules, `within` a command that becomes it. */
+export function launchBot(
+  environment: Record<string, string | undefined>,
+  { preloaded = [], within = [] }: { preloaded?: string[]; within?: string[] } = {},
+): BotProcess {
+  const imports = preloaded.flatMap((path) => ['--import', path]);
+  const [command, ...args] = [...within, process.execPath, ...imports, MAIN];
+  const env = { ...BARE_ENVIRONMENT, ...MUTANT, ...environment };
+  const child = spawn(command!, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env });
+  let tail = '';
+  let stderr = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      tail = (tail + text).slice(-TAIL_LENGTH);
+      if (stream === child.stderr) stderr += text;
+    });
+  const lines = createInterface({ input: child.stdout });
+  const started = Promise.withResolvers<StartedLine | null>();
+  lines.on('line', (line) => {
+    if (line.includes('"msg":"started"')) started.resolve(JSON.parse(line) as StartedLine);
+  });
+  child.once('exit', () => started.resolve(null));
+  const exitOf = async (event: 'exit' | 'close'): Promise<Exit> => {
+    const [code, signal] = (await once(child, event)) as [Exit['code'], Exit['signal']];
+    return { code, signal };
+  };
+  const [exited, closed] = [exitOf('exit'), exitOf('close')];
+  const ended = async () => ({ ...(await inTime('the bot ends', closed)), stderr });
+  return {
+    pid: child.pid!,
+    lines,
+    tail: () => tail,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill: (signal) => void child.kill(signal),
+    started: () => inTime('the bot starts', started.promise),
+    exited: () => inTime('the bot ends', exited),
+    ended,
+    async destroy() {
+      child.kill('SIGKILL');
+      child.stdout.resume();
+      await ended();
+    },
+  };
+}
