@@ -25,7 +25,7 @@ export const COLUMNS = [
 ];
 
 /** Rows that are formatted before other events are handled: each may contain hundreds of addresses. */
-const ROWS_A_TURN = 10;
+const ROWS_PER_TURN = 10;
 
 /** Maximum bytes of an imported file. */
 export const MAX_IMPORT_BYTES = 256 * KIB;
@@ -44,7 +44,7 @@ export async function writeFiles(
 ): Promise<string[]> {
   const rows: string[] = [];
   for (const [index, one] of subscriptions.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
     rows.push(csvLine(['subscription', checksumAddress(one.address), `<#${one.channelId}>`, ...cellsOf(one, now)]));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));

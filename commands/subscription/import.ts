@@ -16,7 +16,7 @@ import type { ContextWith } from '../shared/services.ts';
 import { nameOf } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { differing, MAX_IMPORT_BYTES } from './file.ts';
-import { type Plan, type Present, planImport } from './plan.ts';
+import { type CurrentState, type Plan, planImport } from './plan.ts';
 import { tokenBook } from './token-book.ts';
 
 type Needs = ContextWith<
@@ -57,10 +57,10 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   const { t } = context;
   const text = await attached(interaction, context);
   const read = async () => {
-    const there = await present(interaction, context);
-    return { there, plan: await planImport(text, there, interaction, context) };
+    const current = await readCurrent(interaction, context);
+    return { current, plan: await planImport(text, current, interaction, context) };
   };
-  const { there, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
+  const { current, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
     return embedReply('danger', t('subscription.import.wrong', { count: errors.length }), [
@@ -80,7 +80,7 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
-  const lines = [...alike, ...preview(proposed, there, t), ...same, t('subscription.import.stays')];
+  const lines = [...alike, ...preview(proposed, current, t), ...same, t('subscription.import.stays')];
   return embedReply('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
@@ -138,7 +138,7 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Needs): 
 }
 
 /** What an import is compared with. */
-async function present(interaction: CommandUse, context: Needs): Promise<Present> {
+async function readCurrent(interaction: CommandUse, context: Needs): Promise<CurrentState> {
   const { guildId, guild } = interaction;
   const subscriptions = await context.subscriptions.list(guildId);
   // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
@@ -189,7 +189,7 @@ function runsOf(numbers: readonly number[]): string[] {
 }
 
 /** What an import would add, change and name. */
-function preview({ added, changed, labels }: ProposedImport, { subscriptions }: Present, t: Translate): string[] {
+function preview({ added, changed, labels }: ProposedImport, { subscriptions }: CurrentState, t: Translate): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
     return [`**${heading}**`, ...firstOf(t, entries, MAX_ROWS, (entry) => `- ${show(entry)}`)];

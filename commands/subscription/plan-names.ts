@@ -6,6 +6,13 @@ import type { Translate } from '../../src/languages/index.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
 
+/** A fault of a file. Lines are counted from 1; `typed` is the text at fault. */
+export interface Fault {
+  line: number;
+  text: string;
+  typed?: string;
+}
+
 /** What a file calls each address, and in which line first. */
 export type FileNames = Map<AddressText, { name: string; line: number }>;
 
@@ -18,32 +25,35 @@ export function addName(names: FileNames, address: AddressText, name: string, li
   if (!known) names.set(address, { name, line });
 }
 
-/** Takes back changes that remove a name which another line gives: an empty cell does not. */
-export function keepNames(plan: { changed: ImportedSubscription[]; unchanged: number }, names: FileNames): void {
-  for (const row of plan.changed) if (row.change.label === null && names.has(row.address)) delete row.change.label;
-  const changed = plan.changed.filter(({ change }) => Object.keys(change).length > 0);
-  plan.unchanged += plan.changed.length - changed.length;
-  plan.changed = changed;
+/** The changes without removals of a name that another line gives: an empty cell removes no such name. */
+export function keepNames(changed: readonly ImportedSubscription[], names: FileNames): ImportedSubscription[] {
+  const kept = changed.map((row) => {
+    const { label, ...change } = row.change;
+    return label === null && names.has(row.address) ? { ...row, change } : row;
+  });
+  return kept.filter(({ change }) => Object.keys(change).length > 0);
 }
 
-/** Adds a fault for each name that two addresses would have, and for too many names. */
-export function checkNames(
-  plan: { changed: readonly ImportedSubscription[]; errors: { line: number; text: string }[] },
+/** The faults of a file's names: one that two addresses would have, and too many of them. */
+export function findNameFaults(
   names: FileNames,
+  changed: readonly ImportedSubscription[],
   labels: readonly Label[],
   context: ContextWith<'settings'>,
-): void {
-  const gone = new Set(plan.changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
+): Fault[] {
+  const faults: Fault[] = [];
+  const gone = new Set(changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
   const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
   const owners = new Map(stay.map(({ address, name }) => [nameKey(name), address]));
   for (const [address, { name, line }] of names) {
     const owner = owners.get(nameKey(name));
     if (owner !== undefined) {
       const refusal = { status: 'label-taken' as const, name, address: owner };
-      plan.errors.push({ line, text: notNamed(refusal, context).message });
+      faults.push({ line, text: notNamed(refusal, context).message });
     }
     owners.set(nameKey(name), address);
   }
   const { message } = notNamed({ status: 'labels-full' }, context);
-  if (stay.length + names.size > MAX_LABELS) plan.errors.push({ line: 1, text: message });
+  if (stay.length + names.size > MAX_LABELS) faults.push({ line: 1, text: message });
+  return faults;
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { GuildBasedChannel } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Label } from '../../src/domain/guild.ts';
@@ -15,7 +16,7 @@ import { withCause } from './field-values.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import { requireMention } from './mention.ts';
 import { channelReader } from './plan-channels.ts';
-import { addName, checkNames, type FileNames, keepNames } from './plan-names.ts';
+import { addName, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
 import { type CsvRecord, readCsv } from './read-csv.ts';
 import { onlyChanged, PINGS } from './save.ts';
 import type { TokenBook } from './token-book.ts';
@@ -28,12 +29,11 @@ export interface Plan {
   changed: ImportedSubscription[];
   labels: { address: AddressText; name: string }[];
   unchanged: number;
-  /** By line, counted from 1, with the text at fault. */
-  errors: { line: number; text: string; typed?: string }[];
+  errors: Fault[];
 }
 
 /** A guild's state before an import. */
-export interface Present {
+export interface CurrentState {
   subscriptions: readonly Subscription[];
   labels: Label[];
   tokens: TokenBook;
@@ -42,55 +42,44 @@ export interface Present {
 }
 
 /** Rows that are read before other events are handled. */
-const ROWS_A_TURN = 500;
+const ROWS_PER_TURN = 500;
 
 /** Compares a file with the guild's state; changes nothing. */
 export async function planImport(
   text: string,
-  present: Present,
+  current: CurrentState,
   interaction: CommandUse,
   context: Needs,
 ): Promise<Plan> {
   const { t } = context;
-  const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
   const parsed = readCsv(text);
-  if (!parsed.ok) {
-    plan.errors.push({ line: parsed.line, text: t(`subscription.import.${parsed.fault}`) });
-    return plan;
-  }
+  if (!parsed.ok) return onlyFault(parsed.line, t(`subscription.import.${parsed.fault}`));
   const [head, ...records] = parsed.records;
   const columns = head?.cells.map((cell) => cell.trim().toLowerCase()) ?? [];
-  const fault = faultOf(columns, t);
-  if (fault !== null) {
-    plan.errors.push({ line: head?.line ?? 1, text: fault });
-    return plan;
-  }
-  const names: FileNames = new Map();
-  const channelsOf = new Map<AddressText, number>();
-  for (const { address } of present.subscriptions) count(channelsOf, address);
-  const readChannel = channelReader(interaction, present.hidden, context);
-  const work: Work = { plan, seen: new Map(), names, channelsOf, readChannel, present, interaction, context };
-  for (const [index, record] of records.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
-    try {
-      planRow(record, columns, work);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      const typed = typeof error.cause === 'string' && error.cause !== '' ? { typed: error.cause } : {};
-      plan.errors.push({ line: record.line, text: error.message, ...typed });
-    }
-  }
+  const fault = columnFault(columns, t);
+  if (fault !== null) return onlyFault(head?.line ?? 1, fault);
+  const readChannel = channelReader(interaction, current.hidden, context);
+  const { plan, names } = await planRows(records, columns, { readChannel, current, interaction, context });
   const { maxSubscriptions } = context.settings;
-  if (plan.added.length > 0 && present.subscriptions.length + plan.added.length > maxSubscriptions) {
+  if (plan.added.length > 0 && current.subscriptions.length + plan.added.length > maxSubscriptions) {
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
   }
-  keepNames(plan, names);
-  checkNames(plan, names, present.labels, context);
-  return plan;
+  const changed = keepNames(plan.changed, names);
+  const unchanged = plan.unchanged + plan.changed.length - changed.length;
+  const errors = [...plan.errors, ...findNameFaults(names, changed, current.labels, context)];
+  return { ...plan, changed, unchanged, errors };
 }
 
+const onlyFault = (line: number, text: string): Plan => ({
+  added: [],
+  changed: [],
+  labels: [],
+  unchanged: 0,
+  errors: [{ line, text }],
+});
+
 /** What is wrong with the first line; null: nothing. */
-function faultOf(named: string[], t: Translate): string | null {
+function columnFault(named: string[], t: Translate): string | null {
   const unknown = named.find((name) => !COLUMNS.includes(name));
   if (!named.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
@@ -102,57 +91,121 @@ function faultOf(named: string[], t: Translate): string | null {
   return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
 }
 
-/** What reading a file's rows shares. */
-interface Work {
-  plan: Plan;
-  /** The line of each row. */
-  seen: Map<string, number>;
-  names: FileNames;
-  /** In how many channels each address is watched after the import. */
-  channelsOf: Map<AddressText, number>;
+/** What every row of a file is compared with. */
+interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
-  present: Present;
+  current: CurrentState;
   interaction: CommandUse;
   context: Needs;
 }
 
-function planRow(record: CsvRecord, columns: string[], work: Work): void {
-  const { t } = work.context;
-  if (record.cells.length > columns.length) throw new UserError(t('subscription.import.tooManyCells'));
-  const input = (column: string): string | undefined => {
-    const index = columns.indexOf(column);
-    return index === -1 ? undefined : (record.cells[index]?.trim() ?? '');
+async function planRows(
+  records: CsvRecord[],
+  columns: string[],
+  baseline: Baseline,
+): Promise<{ plan: Plan; names: FileNames }> {
+  const { current, context } = baseline;
+  const { t, settings } = context;
+  const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
+  const names: FileNames = new Map();
+  const lines = new Map<string, number>();
+  const channelsOf = new Map<AddressText, number>();
+  for (const { address } of current.subscriptions) channelsOf.set(address, (channelsOf.get(address) ?? 0) + 1);
+
+  const add = (record: CsvRecord): void => {
+    const { line } = record;
+    const input = inputOf(record, columns, t);
+    const subject = readSubject(input, baseline);
+    const { address } = subject;
+    const key = `${address} ${subject.type === 'label' ? 'label' : subject.channelId}`;
+    const first = lines.get(key);
+    if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
+    lines.set(key, line);
+    const row =
+      subject.type === 'label' ? readLabel(subject, input, baseline) : readSubscription(subject, input, baseline);
+    if (row.name !== null) addName(names, address, row.name, line, t);
+    switch (row.status) {
+      case 'unchanged':
+        plan.unchanged++;
+        break;
+      case 'label':
+        plan.labels.push({ address, name: row.name });
+        break;
+      case 'added': {
+        const channels = (channelsOf.get(address) ?? 0) + 1;
+        const max = settings.maxChannelsPerAddress;
+        if (channels > max) {
+          throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, settings), max }));
+        }
+        channelsOf.set(address, channels);
+        plan.added.push(row.subscription);
+        break;
+      }
+      case 'changed':
+        plan.changed.push(row.subscription);
+    }
   };
-  const type = input('type')?.toLowerCase() || 'subscription';
-  if (type === 'label') planLabel(record, input, work);
-  else if (type === 'subscription') planSubscription(record, input, work);
-  else throw new UserError(t('subscription.import.type'), { cause: type });
+
+  for (const [index, record] of records.entries()) {
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
+    try {
+      add(record);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const typed = typeof error.cause === 'string' && error.cause !== '' ? { typed: error.cause } : {};
+      plan.errors.push({ line: record.line, text: error.message, ...typed });
+    }
+  }
+  return { plan, names };
 }
 
+/** A row's text in a column; undefined: there is no such column. */
 type Input = (column: string) => string | undefined;
 
-function planLabel({ line }: CsvRecord, input: Input, { plan, seen, names, present, context }: Work): void {
-  const { t } = context;
-  const parsed = parseAddress(input('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
-  once(seen, `label ${parsed.address}`, line, t);
-  const name = withCause(input('label') ?? '', () => readName(input('label') ?? '', t));
-  addName(names, parsed.address, name, line, t);
-  const known = present.labels.find(({ address }) => address === parsed.address);
-  if (known?.name === name) plan.unchanged++;
-  else plan.labels.push({ address: parsed.address, name });
+function inputOf({ cells }: CsvRecord, columns: string[], t: Translate): Input {
+  if (cells.length > columns.length) throw new UserError(t('subscription.import.tooManyCells'));
+  return (column) => {
+    const index = columns.indexOf(column);
+    return index === -1 ? undefined : (cells[index]?.trim() ?? '');
+  };
 }
 
-function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
-  const { plan, seen, names, present, interaction, context } = work;
-  const { t } = context;
-  const parsed = parseWatchable(input('address') ?? '');
+/** What a row is about. A file has at most one row about each. */
+type Subject =
+  | { type: 'label'; address: AddressText }
+  | { type: 'subscription'; address: AddressText; channelId: string; picked: GuildBasedChannel | null };
+
+function readSubject(input: Input, { readChannel, context: { t } }: Baseline): Subject {
+  const type = input('type')?.toLowerCase() || 'subscription';
+  if (type !== 'label' && type !== 'subscription') {
+    throw new UserError(t('subscription.import.type'), { cause: type });
+  }
+  const parsed = (type === 'label' ? parseAddress : parseWatchable)(input('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
   const { address } = parsed;
-  const { channelId, picked } = work.readChannel(input('channel') ?? '');
-  once(seen, `${address} ${channelId}`, line, t);
-  const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
-  if (present.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
+  return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
+}
+
+/** What a row does; `name`: what it calls its address. */
+type RowOutcome =
+  | { status: 'unchanged'; name: string | null }
+  | { status: 'label'; name: string }
+  | { status: 'added' | 'changed'; name: string | null; subscription: ImportedSubscription };
+
+function readLabel({ address }: Subject, input: Input, { current, context: { t } }: Baseline): RowOutcome {
+  const name = withCause(input('label') ?? '', () => readName(input('label') ?? '', t));
+  const known = current.labels.find((one) => one.address === address);
+  return { status: known?.name === name ? 'unchanged' : 'label', name };
+}
+
+function readSubscription(
+  { address, channelId, picked }: Extract<Subject, { type: 'subscription' }>,
+  input: Input,
+  { current, interaction, context }: Baseline,
+): RowOutcome {
+  const { t } = context;
+  const found = current.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  if (current.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
   // A file omits mutes that have ended, so their absence is not a change.
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;
@@ -160,37 +213,17 @@ function planSubscription({ line }: CsvRecord, input: Input, work: Work): void {
   if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
-  const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
+  const reading = { t, guildId: interaction.guildId, tokens: current.tokens, called, language: null };
   const kept = readKept(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
     throw new UserError(t('subscription.filter.role'), { cause: input('mention') });
   }
   const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
-  if (input('label') !== undefined && kept.label !== null) addName(names, address, kept.label, line, t);
+  const name = input('label') === undefined ? null : kept.label;
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
-  if (!before) {
-    const max = context.settings.maxChannelsPerAddress;
-    if (count(work.channelsOf, address) > max) {
-      throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, context.settings), max }));
-    }
-    plan.added.push({ address, channelId, change });
-  } else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
-  else plan.unchanged++;
-}
-
-/** Counts one more channel that watches an address; returns how many there are. */
-function count(channelsOf: Work['channelsOf'], address: AddressText): number {
-  const channels = (channelsOf.get(address) ?? 0) + 1;
-  channelsOf.set(address, channels);
-  return channels;
-}
-
-/** Refuses a second row about the same. */
-function once(seen: Map<string, number>, key: string, line: number, t: Translate): void {
-  const first = seen.get(key);
-  if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
-  seen.set(key, line);
+  if (before && Object.keys(change).length === 0) return { status: 'unchanged', name };
+  return { status: before ? 'changed' : 'added', name, subscription: { address, channelId, change } };
 }
 
 function hasRole({ guild }: CommandUse, id: string): boolean {
