@@ -3,15 +3,14 @@ import { systemClock } from '../domain/clock.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import { UserError } from '../errors.ts';
 import * as postgres from '../store/postgres/open-existing.ts';
-import { openExisting } from '../store/sqlite/database.ts';
-import { openTables } from '../store/sqlite/tables.ts';
+import * as sqlite from '../store/sqlite/open-existing.ts';
 import type { Store } from '../store/store.ts';
 import { onFile } from './on-file.ts';
 
 /** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
 
-/** The groups of the database that the commands act on. Those of SQLite return at once. */
-export type DeadLetterStore = Pick<Store | ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
+/** The groups of the database that the commands act on. */
+export type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
 
 /** Escapes what a terminal would not show unchanged: control characters, direction marks and broken UTF-8. */
 function safe(bytes: Uint8Array | string): string {
@@ -91,7 +90,7 @@ const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).jo
 async function each(
   { deadLetters, quarantine }: DeadLetterStore,
   ids: string[],
-  act: (id: Id) => boolean | Promise<boolean>,
+  act: (id: Id) => Promise<boolean>,
 ): Promise<string> {
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
   const missing: typeof all = [];
@@ -173,7 +172,7 @@ export async function withDeadLetters<Result>(
     return await act(store);
   }
   return await onFile(databaseFile({ DATABASE_URL: url }), async (file) => {
-    const db = stack.adopt(openExisting(file), (it) => void it.close());
-    return act(openTables(db));
+    const { store } = stack.adopt(sqlite.openExisting(file), (it) => it.close());
+    return act(store);
   });
 }

@@ -2,11 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { StoreError } from '../../errors.ts';
 import type { OpenStore, StoreListener } from '../open-store.ts';
-import type { Store } from '../store.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { realFile, stamp, whereBackups } from './folder.ts';
 import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
-import { type Call, METHODS, type On } from './methods.ts';
+import { type Call, type On, portOver } from './methods.ts';
 
 /** How often the files on disk are compared with those that are open. */
 const CHECK_MS = 3_000;
@@ -48,18 +47,6 @@ export async function openStore(
       if (faults.stop()) await opened.disposeAsync();
     },
   };
-}
-
-/** The port whose methods are calls to threads. */
-function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
-  const groups = Object.entries(METHODS).map(([group, methods]) => {
-    const made = Object.entries<On>(methods).map(([method, on]) => {
-      // Names and arguments are those of the port's method, whose type the result gets below.
-      return [method, (...args: unknown[]) => call(on, { group, method, args } as Call)] as const;
-    });
-    return [group, Object.fromEntries(made)] as const;
-  });
-  return Object.fromEntries(groups) as unknown as Store;
 }
 
 /** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */

@@ -122,7 +122,7 @@ export function openReader(file: string): OpenDatabase {
  * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
  * the file is missing or has another schema version.
  */
-export function openExisting(file: string): Database.Database & Disposable {
+export function connectExisting(file: string): Database.Database & Disposable {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   using stack = new DisposableStack();
   const db = stack.use(disposable(new Database(file, { fileMustExist: true, timeout: TOOL_BUSY_MS })));

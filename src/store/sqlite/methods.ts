@@ -130,3 +130,15 @@ type CallsOf<Groups> = {
 
 /** A call of one method: each name goes with its own arguments. */
 export type Call = CallsOf<Store & { file: FileMethods }>;
+
+/** The port, whose methods make calls. */
+export function portOver(call: (on: On, made: Call) => Promise<unknown>): Store {
+  const groups = Object.entries(METHODS).map(([group, methods]) => {
+    const made = Object.entries<On>(methods).map(([method, on]) => {
+      // Names and arguments are those of the port's method, whose type the result gets below.
+      return [method, (...args: unknown[]) => call(on, { group, method, args } as Call)] as const;
+    });
+    return [group, Object.fromEntries(made)] as const;
+  });
+  return Object.fromEntries(groups) as unknown as Store;
+}

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openDatabase, openExisting } from '../../../src/store/sqlite/database.ts';
+import { connectExisting, openDatabase } from '../../../src/store/sqlite/database.ts';
 import { disposable } from '../../../src/store/sqlite/disposable.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
-import { openTables } from '../../../src/store/sqlite/tables.ts';
+import { openExisting } from '../../../src/store/sqlite/open-existing.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
@@ -12,17 +11,7 @@ import type { Store } from '../../../src/store/store.ts';
 /** Opens a database through the port in this thread while a bot may be running; creates it if there is none. */
 export function openExistingStore(file: string): { store: Store; close(): void } {
   if (!existsSync(file)) openDatabase(file).close();
-  const db = openExisting(file);
-  const [tables, readings] = [openTables(db), openReadMethods(db)];
-  const groups = [...new Set([...Object.keys(tables), ...Object.keys(readings)])].map((group) => {
-    const both = { ...tables[group as keyof typeof tables], ...readings[group as keyof typeof readings] };
-    const methods = Object.entries(both as Record<string, (...args: unknown[]) => unknown>);
-    return [
-      group,
-      Object.fromEntries(methods.map(([name, run]) => [name, async (...args: unknown[]) => run(...args)])),
-    ];
-  });
-  return { store: Object.fromEntries(groups) as Store, close: () => void db.close() };
+  return openExisting(file);
 }
 
 /** Acts on a database through the port while a bot may be running. */
@@ -43,7 +32,7 @@ export const bodiesIn = (file: string): string[] =>
 
 /** Changes the bodies in the quarantine, for example to ones that this version understands, as a later one would. */
 export function rewriteQuarantine(file: string, change: (body: Buffer, id: number) => Buffer | string): void {
-  using db = openExisting(file);
+  using db = connectExisting(file);
   const put = db.prepare('UPDATE quarantine SET body = ? WHERE id = ?');
   for (const { id, body } of db.prepare<[], { id: number; body: Buffer }>('SELECT id, body FROM quarantine').all())
     put.run(Buffer.from(change(body, id)), id);
@@ -51,7 +40,7 @@ export function rewriteQuarantine(file: string, change: (body: Buffer, id: numbe
 
 /** Lets every dead letter refer to a transfer that is not stored. */
 export function orphanDeadLetters(file: string): void {
-  using db = openExisting(file);
+  using db = connectExisting(file);
   db.exec('UPDATE dead_letters SET alert_id = 9999');
 }
 

@@ -7,8 +7,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
 import {
+  connectExisting,
   openDatabase,
-  openExisting,
   openReader,
   runDeletionStep,
   unsynced,
@@ -180,7 +180,7 @@ describe('the database file', () => {
     const other = new Database(file);
     other.pragma(`user_version = ${MIGRATIONS.length + away}`);
     other.close();
-    expect(() => openExisting(file)).toThrow(todo);
+    expect(() => connectExisting(file)).toThrow(todo);
   });
 
   it('opens an up-to-date database unchanged, without a copy', () => {

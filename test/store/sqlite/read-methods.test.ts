@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { openExisting } from '../../../src/store/sqlite/database.ts';
+import { connectExisting } from '../../../src/store/sqlite/database.ts';
 import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
 import { GUILD, NOW, post, txHash } from '../contract/given.ts';
 import { takeStore } from './reused.ts';
@@ -12,7 +12,7 @@ async function openWithTransfer() {
   const { store, close } = await open();
   onTestFinished(close);
   await post(store, [1]);
-  return { file, store, writer: openExisting(file) };
+  return { file, store, writer: connectExisting(file) };
 }
 
 it('reads everything about a transfer as of one moment, whatever is committed between its statements', async () => {
