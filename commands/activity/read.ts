@@ -27,7 +27,7 @@ export async function readActivity(store: Pick<Store, 'history'>, request: Activ
   return { ...activity, messages: new Map(messages.map((one) => [one.transferId, one])), cut: cut() };
 }
 
-/** The same as a CSV file; `left`: the oldest transfers, which do not fit. */
+/** Writes an address's transfers to a CSV file; `left`: how many of the oldest ones do not fit. */
 export async function readActivityFile(
   store: Pick<Store, 'history' | 'labels'>,
   request: ActivityRequest,

@@ -13,7 +13,7 @@ export function define(name: string, description: string): SlashCommandBuilder {
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
 }
 
-/** The same, also for people who installed the app for themselves: in direct messages and in guilds without the bot. */
+/** A command also for people who installed the app for themselves: in direct messages and guilds without the bot. */
 export function defineAnywhere(name: string, description: string): SlashCommandBuilder {
   return define(name, description)
     .setContexts(InteractionContextType.Guild, InteractionContextType.BotDM, InteractionContextType.PrivateChannel)

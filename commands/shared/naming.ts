@@ -6,7 +6,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
 
-/** Characters of a name. */
+/** Maximum characters of a name. */
 export const MAX_NAME = 60;
 
 /** The guild's names for addresses. */
@@ -20,7 +20,7 @@ export async function namesByAddress(
 /** A name of the server's address book for titles and bold lines, as alerts show it. */
 export const titleName = (name: string | null | undefined, fallback = ''): string => asName(name, fallback, MAX_NAME);
 
-/** The same in bold, for the middle of a sentence; the fallback stays as it is. */
+/** A name in bold, for the middle of a sentence; the fallback stays as it is. */
 export function boldName(name: string | null | undefined, fallback = ''): string {
   const shown = titleName(name);
   return shown === '' ? fallback : `**${shown}**`;

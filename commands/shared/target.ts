@@ -52,7 +52,7 @@ export async function checkTarget(
   if (response === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 
-/** The same from what is known, without asking Discord; unknown facts do not count against a channel. */
+/** Checks a channel by what is known, without asking Discord; unknown facts do not count against it. */
 export function checkKnown(
   interaction: Use,
   channelId: string,

@@ -34,7 +34,7 @@ export function writeNumber(digits: string, language: Language): string {
 }
 
 /**
- * The same without separators between thousands: `1234,5`. For numbers that people may type again as an option's value,
+ * A number without separators between thousands: `1234,5`. For numbers that people may type again as an option's value,
  * where a German `1.234` would be read as little more than one.
  */
 export function writeUngrouped(digits: string, language: Language): string {
