@@ -101,11 +101,21 @@ export interface Routing {
   commit(result: RoutingResult): Promise<string[]>;
 }
 
-/** Alerts and the messages (batches) made of them. A batch is frozen before its first byte is sent. */
+/**
+ * Alerts and the messages (batches) made of them. A batch is frozen before its first byte is sent.
+ *
+ * Every attempt is counted before it begins, which also makes its outcome unsure: the first by `freeze` or `join`, each
+ * other one of an edit by the `claim` that returns it, of any other message by `countAttempt`. An edit is counted by the
+ * claim because that reads what the edit will show: whatever changes later requests another edit. It stays counted if the
+ * caller then does not send it.
+ */
 export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
   channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
-  /** What to send to a channel next: a frozen batch or its oldest due alerts, in the order of `sendingOrder`. */
+  /**
+   * What to send to a channel next: a frozen batch or its oldest due alerts, in the order of `sendingOrder`. Counts an
+   * attempt of an edit, and returns it as it was before.
+   */
   claim(
     channelId: string,
     options: ClaimOptions,
@@ -117,9 +127,12 @@ export interface Outbox {
   alerts(ids: number[]): Promise<Alert[]>;
   /** Freezes alerts into one batch and counts its first attempt; returns its id, or null when the alerts changed. */
   freeze(batch: NewBatch, now: number): Promise<number | null>;
-  /** Adds alerts to a sent message, by editing it to `payload`; returns the edit's id, or null when the alerts changed. */
+  /**
+   * Adds alerts to a sent message, by an edit to `payload`, and counts the edit's first attempt; returns its id, or null
+   * when the alerts, or those that the message shows, changed.
+   */
   join(channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): Promise<number | null>;
-  /** Counts one more attempt, which is about to begin. */
+  /** Counts one more attempt of a batch that is no edit. */
   countAttempt(batchId: number, now: number): Promise<void>;
   /** The last attempt certainly changed nothing at Discord. */
   markNotSent(batchId: number): Promise<void>;
