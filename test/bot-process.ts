@@ -7,7 +7,7 @@ import { inTime } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MAIN = resolve(ROOT, 'src/main.ts');
-const TAIL_LENGTH = 20_000;
+const MAX_TAIL_CHARACTERS = 20_000;
 
 /** How a process ended. */
 interface Exit {
@@ -57,7 +57,7 @@ export function launchBot(
   let stderr = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
-      tail = (tail + text).slice(-TAIL_LENGTH);
+      tail = (tail + text).slice(-MAX_TAIL_CHARACTERS);
       if (stream === child.stderr) stderr += text;
     });
   const lines = createInterface({ input: child.stdout });

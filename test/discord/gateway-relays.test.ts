@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { CommandServices } from '../../commands/shared/services.ts';
 import type { GatewayOptions } from '../../src/discord/gateway.ts';
 import { A, B, lower, TOKEN } from '../commands/world.ts';
-import { until } from '../until.ts';
+import { inTime, until } from '../until.ts';
 import { type GatewayBot, startGatewayBot } from './gateway-bot.ts';
 
 const GUILD = '2100000000000000001';
@@ -20,7 +20,6 @@ async function startRelay(sendsGuild = true) {
   const requests: { url: string; body: Record<string, unknown> }[] = [];
   const sockets: WebSocket[] = [];
   const identified = Promise.withResolvers<void>();
-  let changed = () => {};
   app.get('/api/v10/gateway/bot', () => ({
     url: `ws://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     shards: 1,
@@ -28,7 +27,6 @@ async function startRelay(sendsGuild = true) {
   }));
   app.all('/api/*', (request, reply) => {
     requests.push({ url: request.url, body: (request.body ?? {}) as Record<string, unknown> });
-    changed();
     return request.method === 'POST' ? reply.code(204).send() : reply.send({ id: '1', channel_id: CHANNEL });
   });
   const server = new WebSocketServer({ server: app.server });
@@ -86,7 +84,7 @@ async function startRelay(sendsGuild = true) {
         Object.assign(key === 'resolved' ? data : payload, { [key]: value });
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t: 'INTERACTION_CREATE', s: 2, d: payload }));
       const answer = () => requests.slice(from).find(({ url, body }) => url.includes('/messages/') || body.type === 4);
-      while (!answer()) await new Promise<void>((resolve) => (changed = resolve));
+      await until(`the bot replies to /${name}`, () => answer() !== undefined);
       return JSON.stringify(answer()!.body);
     },
     /** Sends an event. */
@@ -123,7 +121,7 @@ async function startBoth(changed: Changed = {}, isReady = true): Promise<Gateway
   onTestFinished(() => relay.close());
   const bot = await startAt(relay, changed);
   onTestFinished(() => bot.close());
-  await (isReady ? untilReady(bot) : relay.identified);
+  await (isReady ? untilReady(bot) : inTime('the bot identifies', relay.identified));
   return { ...bot, relay };
 }
 
@@ -136,19 +134,17 @@ async function subscribe({ app }: GatewayBot, guildId: string, channelId: string
 
 let relay: Relay;
 let bot: GatewayBot;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  relay = await startRelay();
-  bot = await startAt(relay);
+  relay = stack.adopt(await startRelay(), (it) => it.close());
+  bot = stack.adopt(await startAt(relay), (it) => it.close());
   await untilReady(bot);
 });
 beforeEach(async () => {
   for (const guildId of [GUILD, ELSEWHERE]) await bot.app.internals.services.eraseGuild(guildId);
   for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
 });
-afterAll(async () => {
-  await bot.close();
-  await relay.close();
-});
+afterAll(() => stack.disposeAsync());
 
 const ADDRESS = { name: 'address', type: 3, value: A };
 const MANAGER = { permissions: '32' };

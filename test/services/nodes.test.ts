@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { HAS_ANVIL } from '../chain/has-anvil.ts';
+import { inTime } from '../until.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 import { mineSigned, signedPayment } from './signed.ts';
@@ -243,7 +244,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
         return new Promise(() => undefined);
       });
       services.clock.advance(1000);
-      await asked.promise;
+      await inTime('the node is asked for a block', asked.promise);
       const { promise: late, resolve } = Promise.withResolvers<string>();
       // The node would be waited for half a minute.
       const timer = setTimeout(() => resolve('waits for the node'), 20_000);

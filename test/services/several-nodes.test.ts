@@ -41,7 +41,7 @@ it('asks the next node when one has not answered for 3 s', async () => {
   });
   const healthy = await fake();
   const result = use([{ url: hanging.url }, { url: healthy.url }], { clock }).call('eth_gasPrice');
-  await asked.promise;
+  await inTime('the first node is asked', asked.promise);
   expect(healthy.asked).toEqual([]);
   clock.advance(3_000);
   expect(await result).toBe('0x1');

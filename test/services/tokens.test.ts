@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MINUTE } from '../../src/domain/clock.ts';
+import { inTime } from '../until.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
@@ -152,7 +153,7 @@ it('reports a block without waiting for a call to a token that hangs', async () 
     return result;
   });
   const first = scan();
-  await asked.promise;
+  await inTime('the token is asked', asked.promise);
   const matched = services.step(({ type }) => type === 'matched');
   await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
   services.clock.advance(1_000);
