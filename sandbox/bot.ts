@@ -39,70 +39,80 @@ export function superviseBot(options: {
   onLine: (line: string) => void;
   onCrash: (bot: Bot) => void;
 }): Bot {
-  const flags = options.inspect ? ['--inspect'] : [];
+  const log = createLog();
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
-  let child: ChildProcess | undefined;
-  let isEnding = false;
-  let log: string[] = [];
+  let running: { child: ChildProcess; isEnding: boolean } | undefined;
 
-  const update = (change: Partial<BotState>): void => {
+  function update(change: Partial<BotState>): void {
     state = { ...state, since: Date.now(), ...change };
     options.onChange();
-  };
-  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
-    const ending = child;
-    if (ending === undefined) return;
-    isEnding = true;
-    const gone = once(ending, 'exit');
+  }
+
+  function start(): void {
+    if (running !== undefined) return;
+    const child = spawnBot(options.environment, options.inspect);
+    const started = { child, isEnding: false };
+    running = started;
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream }).on('line', (line) => {
+        options.onLine(line);
+        log.add(line);
+      });
+    child.stdin.on('error', () => undefined);
+    child.once('exit', (code, signal) => {
+      running = undefined;
+      const note = signal ? `It was stopped by ${signal}.` : `It exited with code ${code}.`;
+      update({ state: 'stopped', pid: null, note });
+      if (!started.isEnding) options.onCrash(bot);
+    });
+    update({ state: 'running', pid: child.pid ?? null, starts: state.starts + 1, note: null });
+  }
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (running === undefined) return;
+    running.isEnding = true;
+    const { child } = running;
+    const gone = once(child, 'exit');
     if (signal === 'SIGTERM') update({ state: 'stopping' });
-    signalGroup(ending, signal);
-    const timer = setTimeout(() => signalGroup(ending, 'SIGKILL'), STOP_TIMEOUT_MS);
+    signalGroup(child, signal);
+    const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), STOP_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);
-  };
+  }
 
   const bot: Bot = {
     get state() {
       return state;
     },
     get log() {
-      return log;
+      return log.lines();
     },
-    start() {
-      if (child !== undefined) return;
-      const started = spawn(
-        process.execPath,
-        [...flags, '--import', path('exit-with-parent.ts'), path('../src/main.ts')],
-        {
-          cwd: path('..'),
-          env: options.environment,
-          stdio: ['pipe', 'pipe', 'pipe'],
-          detached: true,
-        },
-      );
-      child = started;
-      isEnding = false;
-      for (const stream of [started.stdout, started.stderr])
-        createInterface({ input: stream }).on('line', (line) => {
-          options.onLine(line);
-          if (!line.startsWith('{"level":20,')) log = [...log, line].slice(-MAX_LINES);
-        });
-      started.stdin.on('error', () => undefined);
-      started.once('exit', (code, signal) => {
-        child = undefined;
-        update({
-          state: 'stopped',
-          pid: null,
-          note: signal ? `It was stopped by ${signal}.` : `It exited with code ${code}.`,
-        });
-        if (!isEnding) options.onCrash(bot);
-      });
-      update({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });
-    },
+    start,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };
   return bot;
+}
+
+/** Keeps the newest lines, without those of the level `debug`. */
+function createLog() {
+  let lines: string[] = [];
+  return {
+    add(line: string): void {
+      if (!line.startsWith('{"level":20,')) lines = [...lines, line].slice(-MAX_LINES);
+    },
+    lines: () => lines,
+  };
+}
+
+function spawnBot(environment: Record<string, string>, inspect: boolean) {
+  const flags = [...(inspect ? ['--inspect'] : []), '--import', path('exit-with-parent.ts')];
+  return spawn(process.execPath, [...flags, path('../src/main.ts')], {
+    cwd: path('..'),
+    env: environment,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -53,10 +53,8 @@ export function runSandbox(parts: {
   const { chain, discord, services, webhook, environment, inspect, onCrash } = parts;
   const notification = services.notification!;
   const listeners = new Set<(event: SandboxEvent) => void>();
-  const report = (event: SandboxEvent): void => {
-    for (const listener of listeners) listener(event);
-  };
-  const reportWorld = (): void => report({ world: sandbox.world });
+  const traffic = createTraffic(chain);
+  const watched = createWatchedAddresses(webhook, reportWorld);
   const tracker = createTransactionTracker((changed) => report({ transactions: changed }));
   const bot = superviseBot({
     environment,
@@ -68,55 +66,50 @@ export function runSandbox(parts: {
     },
     onCrash,
   });
-  let watched: string[] = [];
-  let stopTraffic: (() => Promise<void>) | undefined;
-
-  const setTraffic = async (on: boolean): Promise<void> => {
-    const stop = stopTraffic;
-    if (on === (stop !== undefined)) return;
-    stopTraffic = on ? startTraffic(chain, { everyMs: TRAFFIC_MS }) : undefined;
-    await stop?.();
-  };
-  /** The bot changes the webhook's addresses, too, so they are polled. */
-  const readWatched = async (): Promise<void> => {
-    const addresses = await webhook.addresses().catch(() => watched);
-    if (addresses.join() === watched.join()) return;
-    watched = addresses;
-    reportWorld();
-  };
-  const poll = setInterval(() => void readWatched(), WATCHED_POLL_MS);
   const stack = new DisposableStack();
   stack.defer(() => listeners.clear());
   stack.defer(() => tracker.close());
-  stack.defer(() => clearInterval(poll));
+  stack.defer(() => watched.close());
   stack.defer(chain.onMined((mined) => tracker.recordMined(mined)));
   stack.defer(notification.onProgress((progress) => tracker.recordProgress(progress)));
   stack.defer(discord.on((event) => tracker.recordMessage(event, discord.botId)));
 
-  const sandbox: RunningSandbox = {
+  function report(event: SandboxEvent): void {
+    for (const listener of listeners) listener(event);
+  }
+
+  function reportWorld(): void {
+    report({ world: world() });
+  }
+
+  function world(): WorldState {
+    const { kind, notice, wallets, tokens } = chain;
+    return {
+      chain: { kind, notice },
+      wallets: { ...wallets },
+      tokens: { ...tokens },
+      watched: watched.list(),
+      notification: notification.faults(),
+      bot: bot.state,
+      traffic: traffic.isOn(),
+      explorerUrl: services.explorerUrl,
+    };
+  }
+
+  return {
     discord,
     bot,
     get transactions() {
       return tracker.list();
     },
     get world() {
-      const { kind, notice, wallets, tokens } = chain;
-      return {
-        chain: { kind, notice },
-        wallets: { ...wallets },
-        tokens: { ...tokens },
-        watched,
-        notification: notification.faults(),
-        bot: bot.state,
-        traffic: stopTraffic !== undefined,
-        explorerUrl: services.explorerUrl,
-      };
+      return world();
     },
     async act(action) {
       try {
-        return await perform({ chain, notification, webhook, bot, setTraffic }, action);
+        return await perform({ chain, notification, webhook, bot, setTraffic: traffic.set }, action);
       } finally {
-        await readWatched();
+        await watched.read();
         reportWorld();
       }
     },
@@ -127,9 +120,37 @@ export function runSandbox(parts: {
     async close() {
       await bot.stop();
       stack.dispose();
-      await setTraffic(false);
+      await traffic.set(false);
     },
   };
-  void readWatched();
-  return sandbox;
+}
+
+/** Creates the switch for everyday transfers. */
+function createTraffic(chain: Chain) {
+  let stop: (() => Promise<void>) | undefined;
+  return {
+    isOn: () => stop !== undefined,
+    async set(on: boolean): Promise<void> {
+      const stopNow = stop;
+      if (on === (stopNow !== undefined)) return;
+      stop = on ? startTraffic(chain, { everyMs: TRAFFIC_MS }) : undefined;
+      await stopNow?.();
+    },
+  };
+}
+
+/** Polls the webhook's addresses, because the bot changes them, too. */
+function createWatchedAddresses(webhook: Webhook, onChange: () => void) {
+  let addresses: string[] = [];
+  const poll = setInterval(() => void read(), WATCHED_POLL_MS);
+
+  async function read(): Promise<void> {
+    const current = await webhook.addresses().catch(() => addresses);
+    if (current.join() === addresses.join()) return;
+    addresses = current;
+    onChange();
+  }
+
+  void read();
+  return { list: () => addresses, read, close: () => clearInterval(poll) };
 }

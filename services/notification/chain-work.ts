@@ -11,7 +11,7 @@ import type { EventStyle } from './event.ts';
 import { createForks } from './forks.ts';
 import { createGaps } from './gaps.ts';
 import { createReplays } from './replay.ts';
-import { createScanner, type Scanner } from './scanner.ts';
+import { createScanner, type Scanner, type ScannerStatus } from './scanner.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { KeptDelivery } from './store/new-deliveries.ts';
 import { createTokens } from './tokens.ts';
@@ -32,7 +32,7 @@ export interface ChainWorkParts {
   /** Called when deliveries that waited have become due. */
   onDue(): void;
   /** Called when a token's name and decimals are known. */
-  onToken(token: string, facts: TokenFacts): Promise<void>;
+  onToken(token: string, facts: TokenFacts, status: ScannerStatus): Promise<void>;
 }
 
 /** Everything that reads the chain: new blocks, and the missing parts of earlier ones. */
@@ -47,7 +47,7 @@ export function createChainWork(parts: ChainWorkParts): ChainWork {
   const { node, store, clock, log, isStopping } = parts;
   const profile = () => profileOf(store.chain.state()?.chainId ?? '');
   const reader = createReader({ node, clock, profile });
-  const tokens = createTokens({ node, store, clock, log, complete: parts.onToken });
+  const tokens = createTokens({ node, store, clock, log });
   const check = createChainCheck({
     node,
     clock,
@@ -61,9 +61,10 @@ export function createChainWork(parts: ChainWorkParts): ChainWork {
   const gaps = createGaps(common);
   const replays = createReplays(common);
   const scanner = createScanner({ ...common, tokens, check, onTraces: () => gaps.wake() });
+  const complete = (token: string, facts: TokenFacts) => parts.onToken(token, facts, scanner.status());
   const backlog = createBacklog(
     [
-      { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work() },
+      { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work(complete) },
       { failure: 'cannot complete earlier blocks: retrying', work: () => gaps.work() },
       { failure: 'cannot read earlier blocks for replays: retrying', work: () => replays.work() },
     ],

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
-import { createChainWork } from './chain-work.ts';
+import { type ChainWork, createChainWork } from './chain-work.ts';
 import { createDeliverer } from './deliverer.ts';
 import type { EventStyle } from './event.ts';
 import { createHandOver } from './hand-over.ts';
@@ -14,7 +14,7 @@ import { type NotificationStore, openStore } from './store/index.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
 /** Dependencies of the notification service. */
-export interface NotificationParts {
+export interface NotificationOptions {
   node: Nodes;
   /** The folder of the SQLite file. */
   dir: string;
@@ -62,61 +62,70 @@ const SHRINK_EVERY_MS = MINUTE;
 const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, reorder: false, paused: false };
 
 /** Opens the file and connects the parts; nothing runs before `start`. @throws as {@link openStore}. */
-export function openNotification(parts: NotificationParts): RunningNotification {
-  const { node, clock, log, style, pollMs, random = Math.random, isServed = () => true } = parts;
-  const reach = createReach(parts.webhookAllow);
+export function openNotification(options: NotificationOptions): RunningNotification {
+  const { node, clock, log, style, random = Math.random, isServed = () => true } = options;
+  const reach = createReach(options.webhookAllow);
   const progress = createProgress();
-  let faults = NO_FAULTS;
-  let isStopping = false;
+  const faults = createFaults();
+  const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
   const stack = new AsyncDisposableStack();
-  const store = stack.adopt(openStore(parts.dir), (it) => it.close());
+  const store = stack.adopt(openStore(options.dir), (it) => it.close());
   const deliverer = createDeliverer({
     store,
     clock,
     log,
     reach,
     random,
-    faults: () => faults,
-    secretsOf: parts.secretsOf,
+    faults: faults.get,
+    secretsOf: options.secretsOf,
     isServed,
     onProgress: progress.report,
-    onAttempt: parts.onAttempt ?? (() => {}),
+    onAttempt: options.onAttempt ?? (() => {}),
   });
   stack.defer(() => deliverer.stop());
   const handOver = createHandOver({ store, clock, style, deliverer, report: progress.report });
-  const { scanner, check, backlog } = createChainWork({
+  const chainWork = createChainWork({
     node,
     store,
     clock,
     log,
     style,
     isServed,
-    delayMs: () => faults.delayMs,
-    isStopping: () => isStopping,
+    delayMs: () => faults.get().delayMs,
+    isStopping,
     onDeliveries: handOver.deliveries,
     onDue: () => deliverer.nudge(),
-    onToken: (token, facts) => handOver.token(token, facts, scanner.status()),
+    onToken: handOver.token,
   });
-  const scanning = createLoop(
-    clock,
-    async () => {
-      await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
-      if (!isStopping) backlog.start();
-    },
-    pollMs,
-  );
+  const { scanner, check, backlog } = chainWork;
+  const scanning = createScanLoop(chainWork, options, isStopping);
   const shrinking = createLoop(clock, () => shrink(store, log), SHRINK_EVERY_MS);
   stack.defer(async () => {
     await Promise.all([scanner.stop(), scanning.stop(), shrinking.stop(), backlog.stop()]);
   });
 
+  function status(): NotificationStatus {
+    const chainId = store.chain.state()?.chainId ?? null;
+    return {
+      ...scanner.status(),
+      chainId,
+      profile: profileOf(chainId ?? '').name,
+      refused: check.refused(),
+      gaps: store.chain.gaps(),
+      quarantined: store.chain.countQuarantine(),
+      pending: store.deliveries.countPending(),
+      pausedReceivers: deliverer.paused(),
+    };
+  }
+
   return {
     store,
     permits: reach.permits,
     onProgress: progress.listen,
-    faults: () => ({ ...faults }),
+    faults: () => ({ ...faults.get() }),
     setFaults(change) {
-      faults = { ...faults, ...change };
+      faults.change(change);
       deliverer.nudge();
     },
     async scan() {
@@ -128,19 +137,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     },
     deliverNow: () => deliverer.deliverNow(),
     pending: () => store.deliveries.countPending(),
-    status() {
-      const chainId = store.chain.state()?.chainId ?? null;
-      return {
-        ...scanner.status(),
-        chainId,
-        profile: profileOf(chainId ?? '').name,
-        refused: check.refused(),
-        gaps: store.chain.gaps(),
-        quarantined: store.chain.countQuarantine(),
-        pending: store.deliveries.countPending(),
-        pausedReceivers: deliverer.paused(),
-      };
-    },
+    status,
     async start() {
       deliverer.start();
       store.chain.wakeGaps();
@@ -150,10 +147,37 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     onHead: () => scanning.wake(),
     nudge: () => deliverer.nudge(),
     close() {
-      isStopping = true;
+      stopping.abort();
       return stack.disposeAsync();
     },
   };
+}
+
+/** Creates the faults of the service, none at first. */
+function createFaults() {
+  let faults = NO_FAULTS;
+  return {
+    get: () => faults,
+    change(change: Partial<Faults>): void {
+      faults = { ...faults, ...change };
+    },
+  };
+}
+
+/** Creates the loop that reads new blocks, and then starts the work on missing parts of earlier ones. */
+function createScanLoop(
+  { scanner, backlog }: ChainWork,
+  { clock, pollMs }: NotificationOptions,
+  isStopping: () => boolean,
+) {
+  return createLoop(
+    clock,
+    async () => {
+      await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
+      if (!isStopping()) backlog.start();
+    },
+    pollMs,
+  );
 }
 
 /** Reports every step of every delivery to listeners. */

@@ -15,12 +15,15 @@ const MAX_REMEMBERED = 10_000;
 /** How many tokens are asked at the same time. */
 const PARALLEL = 4;
 
+/** Finishes the deliveries that wait for a token. */
+export type CompleteToken = (token: string, facts: TokenFacts) => Promise<void>;
+
 /** Names, symbols and decimals of a chain's tokens. */
 export interface Tokens {
   /** A token's facts; undefined while unknown, until {@link Tokens.work} has read them. */
   factsOf(token: Address): TokenFacts | undefined;
-  /** Reads the facts that events wait for and refreshes old ones. */
-  work(): Promise<void>;
+  /** Reads the facts that events wait for, refreshes old ones, and completes the deliveries of each token. */
+  work(complete: CompleteToken): Promise<void>;
   /** Forgets all facts, because the chain is a new one. */
   forget(): void;
 }
@@ -32,15 +35,9 @@ interface Silent {
   facts: TokenFacts;
 }
 
-/** Creates the tokens of a chain; `complete` finishes the deliveries that wait for a token. */
-export function createTokens(parts: {
-  node: Node;
-  store: NotificationStore;
-  clock: Clock;
-  log: Logger;
-  complete(token: string, facts: TokenFacts): Promise<void>;
-}): Tokens {
-  const { node, store, clock, log, complete } = parts;
+/** Creates the tokens of a chain. */
+export function createTokens(parts: { node: Node; store: NotificationStore; clock: Clock; log: Logger }): Tokens {
+  const { node, store, clock, log } = parts;
   const known = new Map<string, TokenFacts & { askedAt: number }>();
   const silent = new Map<string, Silent>();
   const stale = new Set<string>();
@@ -51,7 +48,7 @@ export function createTokens(parts: {
     return found;
   };
 
-  const ask = async (token: string): Promise<void> => {
+  const ask = async (token: string, complete: CompleteToken): Promise<void> => {
     const now = clock.now();
     if ((silent.get(token)?.until ?? 0) > now) return;
     const asked = await askFacts(node, token as Address).catch((error: Error) => {
@@ -94,10 +91,10 @@ export function createTokens(parts: {
       if (clock.now() - found.askedAt > FRESH_MS) stale.add(token);
       return found;
     },
-    async work() {
+    async work(complete) {
       const waiting = [...new Set([...store.deliveries.unnamedTokens(), ...stale])];
       const workers = Array.from({ length: PARALLEL }, async () => {
-        for (let token = waiting.shift(); token !== undefined; token = waiting.shift()) await ask(token);
+        for (let token = waiting.shift(); token !== undefined; token = waiting.shift()) await ask(token, complete);
       });
       await Promise.all(workers);
     },
