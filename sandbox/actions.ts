@@ -10,7 +10,7 @@ import type { Webhook } from './webhook.ts';
 export class CannotDo extends Error {}
 
 /** The parts that actions work on. */
-export interface ActionParts {
+export interface ActionOptions {
   chain: Chain;
   notification: Notification;
   webhook: Webhook;
@@ -22,8 +22,8 @@ export interface ActionParts {
 type ActionOf<Do extends PageAction['do']> = Extract<PageAction, { do: Do }>;
 
 /** Performs an action and returns a sentence about the result. @throws {@link CannotDo} */
-export async function perform(parts: ActionParts, action: PageAction): Promise<string> {
-  const { chain, webhook, notification, bot } = parts;
+export async function perform(options: ActionOptions, action: PageAction): Promise<string> {
+  const { chain, webhook, notification, bot } = options;
   switch (action.do) {
     case 'transfer':
       return sentence(await chain.transfer(transferOf(chain, action)));
@@ -48,7 +48,7 @@ export async function perform(parts: ActionParts, action: PageAction): Promise<s
     case 'burn':
       return sentence(await chain.burn({ from: party(action.from), ...(action.token && { token: action.token }) }));
     case 'traffic':
-      await parts.setTraffic(action.on);
+      await options.setTraffic(action.on);
       return action.on ? 'Everyday transfers are on.' : 'Everyday transfers are off.';
     case 'watch':
       await webhook.add([action.address]);

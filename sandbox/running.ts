@@ -37,11 +37,11 @@ export interface RunningSandbox extends Sandbox {
 /**
  * Connects the parts, and prepares the bot.
  *
- * @param parts.environment the bot's environment.
- * @param parts.inspect whether a debugger can attach to the bot.
- * @param parts.onCrash called when the bot exits without being asked to.
+ * @param options.environment the bot's environment.
+ * @param options.inspect whether a debugger can attach to the bot.
+ * @param options.onCrash called when the bot exits without being asked to.
  */
-export function runSandbox(parts: {
+export function runSandbox(options: {
   chain: Chain;
   discord: Discord;
   services: Services;
@@ -50,7 +50,7 @@ export function runSandbox(parts: {
   inspect: boolean;
   onCrash: (bot: Bot) => void;
 }): RunningSandbox {
-  const { chain, discord, services, webhook, environment, inspect, onCrash } = parts;
+  const { chain, discord, services, webhook, environment, inspect, onCrash } = options;
   const notification = services.notification!;
   const listeners = new Set<(event: SandboxEvent) => void>();
   const traffic = createTraffic(chain);

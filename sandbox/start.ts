@@ -52,11 +52,12 @@ export async function startSandbox(
   { parts, print }: Progress,
   { postgres = false, inspect = false }: SandboxOptions = {},
 ): Promise<Sandbox> {
-  const started = async <T>(part: T, close: (part: T) => Promise<void>): Promise<T> => {
+  async function started<T>(part: T, close: (part: T) => Promise<void>): Promise<T> {
     if (!parts.disposed) return parts.adopt(part, close);
     await close(part);
     throw new Abandoned();
-  };
+  }
+
   const folder = await started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
   const chain = await started(await startChain(), (part) => part.close());
   if (chain.notice !== null) print(chain.notice);
@@ -126,7 +127,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
 }
 
 /** The variables that `.env.example` explains. Nothing of this process's own environment may change them. */
-function botEnvironment(parts: {
+function botEnvironment(options: {
   discord: Discord;
   services: Services;
   project: Project;
@@ -134,7 +135,7 @@ function botEnvironment(parts: {
   opsPort: number;
   database: string;
 }): Record<string, string> {
-  const { discord, services, project, receiver } = parts;
+  const { discord, services, project, receiver } = options;
   const passed = ['PATH', 'HOME', 'TMPDIR', 'TZ'].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -147,8 +148,8 @@ function botEnvironment(parts: {
     PORT: String(receiver.port),
     PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
     OPS_HOST: '127.0.0.1',
-    OPS_PORT: String(parts.opsPort),
-    DATABASE_URL: parts.database,
+    OPS_PORT: String(options.opsPort),
+    DATABASE_URL: options.database,
     LOG_LEVEL: 'debug',
     SECRETS_KEY: randomBytes(32).toString('base64'),
     RECEIVER_TOKEN: receiver.token,
@@ -214,10 +215,12 @@ export async function subscribe(
     [harbor.treasury, { address: wallets.Treasury, label: 'Treasury', direction: 'outgoing' }],
     [orchid.alerts, { address: wallets.Grants, label: 'Grants' }],
   ];
-  const add = async (channelId: string, options: Record<string, string>): Promise<boolean> => {
+
+  async function add(channelId: string, options: Record<string, string>): Promise<boolean> {
     const used = await discord.use({ kind: 'command', name: 'subscription add', userId: seed.ada, channelId, options });
     return (await used.final()).status === 'acknowledged';
-  };
+  }
+
   for (const [channelId, options] of subscriptions) {
     let isDone = false;
     for (let n = 0; n < TRIES && !isDone; n++) isDone = await add(channelId, options);

@@ -16,7 +16,7 @@ export interface Webhook {
  * @throws with the service's error message.
  */
 export async function createWebhook(root: string, project: Project, webhookUrl: string): Promise<Webhook> {
-  const call = async <Result>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Result> => {
+  async function call<Result>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Result> {
     const response = await fetch(`${root}${path}?apiKey=${encodeURIComponent(project.key)}`, {
       method,
       headers: { 'API-SECRET': project.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -25,7 +25,8 @@ export async function createWebhook(root: string, project: Project, webhookUrl: 
     const result = (await response.json()) as Result & { errorMessage?: string };
     if (!response.ok) throw new Error(`The notification service responded ${response.status}: ${result.errorMessage}`);
     return result;
-  };
+  }
+
   const { webhookId: id } = await call<{ webhookId: string }>('POST', '/webhook', {
     projectId: project.id,
     webhookUrl,

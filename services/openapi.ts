@@ -108,11 +108,13 @@ export function openApiRoutes(server: FastifyInstance, chains: readonly Document
 
 function openApiDocument(chains: readonly DocumentedChain[]): object {
   const paths: Record<string, Record<string, object>> = {};
-  const add = (operation: Operation, prefix: string, body?: z.ZodType): void => {
+
+  function add(operation: Operation, prefix: string, body?: z.ZodType): void {
     const { method, path } = partsOf(operation);
     paths[prefix + path] ??= {};
     paths[prefix + path]![method.toLowerCase()] = operationObject(operation, body);
-  };
+  }
+
   const operations = Object.keys(responses) as Operation[];
   const isShared = (operation: Operation) => partsOf(operation).path.startsWith('/discovery');
   for (const { prefix, nativeSymbol } of chains) {

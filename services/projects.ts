@@ -24,14 +24,16 @@ export function followProjects(
   log: Logger,
 ): FollowedProjects {
   let projects = [...fixed, ...read(path)];
-  const look = (): void => {
+
+  function look(): void {
     try {
       projects = [...fixed, ...read(path)];
       log.info({ projects: projects.length }, 'the projects file changed');
     } catch (error) {
       log.error({ err: error }, 'cannot read the changed projects file: keeping the current projects');
     }
-  };
+  }
+
   watchFile(path, { interval: LOOK_EVERY_MS }, look);
   return { list: () => projects, stop: () => unwatchFile(path, look) };
 }

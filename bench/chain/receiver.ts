@@ -15,7 +15,7 @@ const arrived: Arrived = { count: 0, last: 0 };
 const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
-    arrived.count += 1;
+    arrived.count++;
     arrived.last = Date.now();
     response.end();
   });

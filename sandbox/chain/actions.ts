@@ -10,14 +10,16 @@ type Actions = Omit<Chain, 'rpcUrl' | 'kind' | 'notice' | 'wallets' | 'tokens' |
 /** Returns every action on a chain; the code is the same for both kinds. */
 export function actionsOn(driver: Driver, world: World): Actions {
   const listeners = new Set<(mined: Mined) => void>();
-  const report = (mined: Mined): void => {
+
+  function report(mined: Mined): void {
     for (const listener of listeners) listener(mined);
-  };
+  }
+
   const plans = createPlans(world, createHoldings(driver, rpcOf(driver.rpcUrl), world, report));
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs actions one after another: what one has planned must still hold when it is sent. */
-  const mine = (plan: () => Promise<Planned[]>): Promise<Mined[]> => {
+  function mine(plan: () => Promise<Planned[]>): Promise<Mined[]> {
     const run = last.then(async () => {
       const planned = await plan();
       const receipts = await driver.send(planned.map(({ call }) => call)).catch((error: unknown) => {
@@ -33,7 +35,8 @@ export function actionsOn(driver: Driver, world: World): Actions {
     });
     last = run.catch(() => undefined);
     return run;
-  };
+  }
+
   const mineOne = async (plan: () => Promise<Planned>): Promise<Mined> => (await mine(async () => [await plan()]))[0]!;
 
   return {

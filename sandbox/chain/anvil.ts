@@ -76,14 +76,16 @@ export async function startAnvil(binary: string, port: number): Promise<Driver> 
 function listening(shell: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';
-    const onOutput = (chunk: Buffer) => {
+
+    function onOutput(chunk: Buffer) {
       output = (output + chunk.toString()).slice(-10_000);
       const at = /Listening on (\S+)/.exec(output)?.[1];
       if (at !== undefined) {
         for (const stream of [shell.stdout, shell.stderr]) stream?.off('data', onOutput).resume();
         resolve(`http://${at}`);
       }
-    };
+    }
+
     shell.stdout?.on('data', onOutput);
     shell.stderr?.on('data', onOutput);
     shell.once('error', reject);

@@ -49,21 +49,24 @@ export function createHoldings(
     to: world.tokens[token].address,
     data: callData(contractOf(token), functionName, args),
   });
-  const mintNow = async (call: Call, what: string, owner: Address): Promise<void> => {
+
+  async function mintNow(call: Call, what: string, owner: Address): Promise<void> {
     const [receipt] = await driver.send([call]);
     const { hash, blockNumber } = receipt!;
     onMinted({ hash, blockNumber, summary: `${what} minted to ${nameOf(world, owner)} for the next transfer` });
-  };
-  const balance = async (token: keyof World['tokens'], owner: Address, id?: bigint): Promise<bigint> => {
+  }
+
+  async function balance(token: keyof World['tokens'], owner: Address, id?: bigint): Promise<bigint> {
     const contract = contractOf(token);
     const data = callData(contract, 'balanceOf', id === undefined ? [owner] : [owner, id]);
     const result = await rpc<Hex>('eth_call', [{ to: world.tokens[token].address, data }, 'latest']);
     return callResult(contract, 'balanceOf', result) as bigint;
-  };
-  const refuseWallet = (owner: Address, has: string): void => {
+  }
+
+  function refuseWallet(owner: Address, has: string): void {
     if (wallets.has(owner))
       throw new RangeError(`${nameOf(world, owner)} holds only ${has}. Send less, or mint some first.`);
-  };
+  }
 
   return {
     async ensureCoins(owner, wei = 0n) {
@@ -114,7 +117,7 @@ export function createHoldings(
   };
 
   function freshId(token: Erc721Name): bigint {
-    lastId += 1;
+    lastId++;
     return token === 'keys' ? BigInt(lastId) : nameId(lastId);
   }
 }

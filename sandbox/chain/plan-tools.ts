@@ -19,21 +19,26 @@ export type PlanTools = ReturnType<typeof createPlanTools>;
 export function createPlanTools(world: World) {
   const { tokens } = world;
   let count = 0;
-  const step = (): bigint => {
-    count += 1;
+
+  function step(): bigint {
+    count++;
     return BigInt(count % 10);
-  };
+  }
+
   const addressOf = (party: Party): Address =>
     party.startsWith('0x') ? getAddress(party) : world.wallets[party as WalletName];
   const name = (party: Party): string => nameOf(world, party);
-  const amountText = (token: Erc20Name, amount: bigint): string => {
+
+  function amountText(token: Erc20Name, amount: bigint): string {
     const { symbol, decimals } = tokens[token];
     const what = { dollar: symbol, bell: symbol, hostile: 'of a hostile token', fake: `of a fake ${symbol}` };
     return `${formatUnits(amount, decimals)} ${what[token]}`;
-  };
-  const smallAmount = (token: Erc20Name): bigint => {
+  }
+
+  function smallAmount(token: Erc20Name): bigint {
     const { decimals } = tokens[token];
     return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
-  };
+  }
+
   return { step, addressOf, name, amountText, smallAmount };
 }

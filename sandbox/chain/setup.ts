@@ -74,10 +74,12 @@ export async function setUp(driver: Driver): Promise<World> {
     WalletName,
     Address
   >;
-  const deploy = async (data: readonly Call['data'][]) => {
+
+  async function deploy(data: readonly Call['data'][]) {
     const receipts = await driver.send(data.map((one) => ({ from: deployer, data: one! })));
     return receipts.map(({ created }) => created!);
-  };
+  }
+
   const [splitter, swap, mover] = (await deploy([
     deployData('Splitter', []),
     deployData('Swap', []),

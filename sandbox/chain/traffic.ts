@@ -20,11 +20,13 @@ export function startTraffic(
   let turn = 0;
   let timer: NodeJS.Timeout;
   let stopped = false;
-  const step = async () => {
+
+  async function step() {
     running = runTurn(chain, turn++, random).catch((error: unknown) => onError?.(error));
     await running;
     if (!stopped) timer = setTimeout(() => void step(), turn < actions.length ? everyMs : everyMs * SLOWDOWN);
-  };
+  }
+
   void step();
   return async () => {
     stopped = true;

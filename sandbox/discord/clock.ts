@@ -64,10 +64,12 @@ export function stoppable(clock: Clock): Clock & { stop(): void } {
         running.delete(stop);
         run();
       });
-      const stop = () => {
+
+      function stop() {
         running.delete(stop);
         cancel();
-      };
+      }
+
       running.add(stop);
       return stop;
     },

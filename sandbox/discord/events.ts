@@ -16,7 +16,7 @@ export function createEvents(clock: Clock) {
   let kept: ControlEvent[] = [];
 
   function emit(event: Plain): void {
-    lastId += 1;
+    lastId++;
     const full = { id: lastId, at: new Date(clock.now()).toISOString(), ...event } as ControlEvent;
     kept.push(full);
     if (kept.length > 2 * MAX_EVENTS) kept = kept.slice(-MAX_EVENTS);

@@ -41,7 +41,7 @@ export function createFaults(clock: Clock, events: Events, onOutage: (shard: num
   let made = 0;
 
   function add(rule: FaultRule): ActiveFault {
-    made += 1;
+    made++;
     const state: FaultState = { ...rule, id: String(made), hits: 0 };
     const clearThis = (): void => clear(state.id);
     const cancel = rule.forMs === undefined ? () => {} : clock.after(rule.forMs, clearThis);
@@ -81,9 +81,9 @@ export function createFaults(clock: Clock, events: Events, onOutage: (shard: num
         path !== `/channels/${state.channelId}`
       )
         continue;
-      entry.seen += 1;
+      entry.seen++;
       if (entry.seen <= (state.skip ?? 0)) continue;
-      state.hits += 1;
+      state.hits++;
       if (state.times !== undefined && state.hits >= state.times) clear(state.id);
       else report();
       return state.fault;

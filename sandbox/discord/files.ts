@@ -63,7 +63,8 @@ export function createFiles(nextId: () => string, root: () => string) {
     });
     const all = [...kept, ...added];
     const used = new Set<string>();
-    const resolve = (value: Json): Json => {
+
+    function resolve(value: Json): Json {
       if (Array.isArray(value)) return value.map(resolve);
       if (typeof value !== 'object' || value === null) return value;
       const out = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
@@ -75,7 +76,8 @@ export function createFiles(nextId: () => string, root: () => string) {
         used.add(file.id);
       }
       return out;
-    };
+    }
+
     if (all.length > 0) {
       message.embeds = resolve(message.embeds);
       message.components = resolve(message.components);

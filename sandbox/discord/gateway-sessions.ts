@@ -53,7 +53,7 @@ export function createSessions(world: World, events: Events) {
 
   /** Sends an event to one session, at the latest when it resumes. */
   function send(session: Session, name: string, data: Json): void {
-    session.sequence += 1;
+    session.sequence++;
     const text = JSON.stringify({ t: name, s: session.sequence, op: Op.Dispatch, d: data });
     session.sent.push({ s: session.sequence, text });
     if (session.sent.length > 2 * MAX_REPLAYED) session.sent = session.sent.slice(-MAX_REPLAYED);

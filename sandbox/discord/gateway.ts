@@ -84,10 +84,11 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
 
   /** Handles one payload. Returns the session that it opened. */
   function receive(socket: WebSocket, session: Session | undefined, raw: string): Session | undefined {
-    const refuse = ([code, reason]: Refusal): undefined => {
+    function refuse([code, reason]: Refusal): undefined {
       socket.close(code, reason);
       return undefined;
-    };
+    }
+
     let payload: Json;
     try {
       payload = JSON.parse(raw);
@@ -196,12 +197,12 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
       if (guilds.length > MAX_GUILDS) return CLOSE.shardingRequired;
       if (!starts.begin(shard)) {
-        counts.refusedIdentifies += 1;
+        counts.refusedIdentifies++;
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
         return null;
       }
       const session = sessions.open([shard, count], data.intents, socket);
-      counts.identifies += 1;
+      counts.identifies++;
       sessions.send(session, 'READY', {
         v: 10,
         user: { ...apiUser(world.users.get(world.botId)!), verified: true, mfa_enabled: true, email: null },
@@ -239,8 +240,8 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
       if (data.seq > session.sequence) return CLOSE.invalidSequence;
       session.socket?.terminate();
       session.socket = socket;
-      session.resumed += 1;
-      counts.resumes += 1;
+      session.resumed++;
+      counts.resumes++;
       for (const { s, text } of session.sent) if (s > data.seq) write(socket, text);
       sessions.send(session, 'RESUMED', { _trace: [] });
       sessions.report();

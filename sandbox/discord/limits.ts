@@ -94,7 +94,7 @@ export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<
       windows.set(key, window);
     }
     if (window.used >= limit) return { wait: window.start + perMs - now, window };
-    window.used += 1;
+    window.used++;
     return { wait: 0, window };
   }
 

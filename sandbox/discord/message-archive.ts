@@ -35,7 +35,7 @@ export function createMessageArchive(files: Files) {
       const list = byChannel.get(state.channelId);
       if (list) list.push(state.id);
       else byChannel.set(state.channelId, [state.id]);
-      created += 1;
+      created++;
       prune();
     },
     /** Deletes a deleted channel's messages without an event. */

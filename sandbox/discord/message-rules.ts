@@ -140,7 +140,7 @@ function checkComponents(list: Json, path: Path, found: FieldErrors): { count: n
   let count = 0;
   let text = 0;
   for (const [component, at] of componentsIn(list, path)) {
-    count += 1;
+    count++;
     if (component.type === ComponentType.TextDisplay) text += String(component.content).length;
     if (component.type === ComponentType.Button) checkButton(component, at, found);
     if (component.type === ComponentType.StringSelect) checkSelect(component, at, found);

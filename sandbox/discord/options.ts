@@ -97,11 +97,13 @@ export function optionValue(
   }
   const id = typeof given === 'string' ? given : '';
   const known = (ok: boolean, what: string): string => (ok ? id : wrong(`names no ${what}: ${id}`));
-  const within = (size: number, low: unknown, high: unknown): void => {
+
+  function within(size: number, low: unknown, high: unknown): void {
     if (unchecked) return;
     if (typeof low === 'number' && size < low) wrong(`is below its minimum of ${low}`);
     if (typeof high === 'number' && size > high) wrong(`is above its maximum of ${high}`);
-  };
+  }
+
   if (!unchecked && option.choices?.length && !option.choices.some(({ value }: Json) => value === given))
     wrong(`must be one of ${option.choices.map(({ value }: Json) => value).join(', ')}`);
   switch (option.type as Option) {

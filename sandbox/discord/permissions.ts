@@ -22,10 +22,12 @@ export function permissionsOf(world: World, guild: Guild, member: Member, channe
   if (allowed & Bit.Administrator) return ALL;
   if (!channel) return allowed;
   const place = isThread(channel) ? (world.channels.get(channel.parentId ?? '') ?? channel) : channel;
-  const apply = (matching: { allow: string; deny: string }[]): void => {
+
+  function apply(matching: { allow: string; deny: string }[]): void {
     for (const { deny } of matching) allowed &= ~BigInt(deny);
     for (const { allow } of matching) allowed |= BigInt(allow);
-  };
+  }
+
   apply(place.overwrites.filter(({ id }) => id === guild.id));
   apply(place.overwrites.filter(({ id, type }) => type === 0 && id !== guild.id && member.roleIds.includes(id)));
   apply(place.overwrites.filter(({ id, type }) => type === 1 && id === member.userId));

@@ -59,7 +59,8 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
 /** Returns what the bot receives for a person's action. @throws {@link NotPossible} */
 export function prepare(core: Core, request: InteractionRequest): Prepared {
   const place = placeOf(core, request);
-  const make = (): Prepared => {
+
+  function make(): Prepared {
     switch (request.kind) {
       case 'command':
       case 'autocomplete':
@@ -73,7 +74,8 @@ export function prepare(core: Core, request: InteractionRequest): Prepared {
       case 'modal':
         return modal(core, request, place);
     }
-  };
+  }
+
   const prepared = make();
   if (!prepared) throw new NotPossible(`There is no kind of interaction "${(request as Json).kind}".`);
   return { ...prepared, payload: { ...frame(core, request, place), ...prepared.payload } };

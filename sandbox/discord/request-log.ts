@@ -18,7 +18,7 @@ export function createRequestLog(clock: Clock, events: Events) {
   let records: RequestRecord[] = [];
 
   function begin(method: string, path: string, headers: IncomingHttpHeaders): RequestRecord {
-    counts.total += 1;
+    counts.total++;
     const shown: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers))
       shown[name] = name === 'authorization' ? 'Bot …' : String(value);
@@ -43,9 +43,9 @@ export function createRequestLog(clock: Clock, events: Events) {
     record.status = status;
     record.code = code;
     record.ms = clock.now() - Date.parse(record.at);
-    if (status === 429) counts.rateLimited += 1;
-    if (status === 401 || status === 403 || status === 429) counts.invalid += 1;
-    if (code === 50035 || code === 50006) counts.refusedBodies += 1;
+    if (status === 429) counts.rateLimited++;
+    if (status === 401 || status === 403 || status === 429) counts.invalid++;
+    if (code === 50035 || code === 50006) counts.refusedBodies++;
     events.emit({ type: 'request', request: record });
   }
 

@@ -7,10 +7,12 @@ import { type Call, NO_CONTENT, ok, type Route } from './route.ts';
 export function interactionRoutes(core: Core): Route[] {
   const { replies } = core;
   const root = '/webhooks/:application/:token';
-  const token = ({ params }: Call): string => {
+
+  function token({ params }: Call): string {
     if (params.application !== core.world.botId) throw errors.unknownWebhook();
     return params.token!;
-  };
+  }
+
   return [
     {
       method: 'POST',

@@ -110,9 +110,11 @@ const schemas = {
 /** Discord accepts numbers as text, and ids as numbers. The schemas accept one form of each. */
 function coerce(body: Json): Json {
   const out = { ...body };
-  const number = (key: string): void => {
+
+  function number(key: string): void {
     if (typeof out[key] === 'string' && /^\d+$/.test(out[key])) out[key] = Number(out[key]);
-  };
+  }
+
   number('flags');
   number('default_member_permissions');
   if (Array.isArray(out.attachments))

@@ -39,10 +39,12 @@ export interface PageServer {
 export async function listenForPage(port: number): Promise<PageServer> {
   const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
   let shown: Sandbox | undefined;
-  const sandbox = (): Sandbox => {
+
+  function sandbox(): Sandbox {
     if (shown === undefined) throw new Starting('The sandbox is still starting. Try again in a few seconds.');
     return shown;
-  };
+  }
+
   const bundled = bundle();
   bundled.catch(() => undefined);
   addGuard(app);
@@ -94,9 +96,10 @@ function statusOf(error: Error & { statusCode?: number }): number {
 }
 
 function addPage(app: FastifyInstance, bundled: Promise<Bundle>): void {
-  const serve = (path: string, type: string, file: keyof Bundle): void => {
+  function serve(path: string, type: string, file: keyof Bundle): void {
     app.get(path, async (_request, reply) => reply.type(type).send((await bundled)[file]));
-  };
+  }
+
   serve('/', 'text/html; charset=utf-8', 'html');
   serve('/page.js', 'text/javascript; charset=utf-8', 'script');
   serve('/page.css', 'text/css; charset=utf-8', 'style');
@@ -150,10 +153,12 @@ function addForwarding(app: FastifyInstance, sandbox: () => Sandbox): void {
 function forward(root: string, request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
   const { host: _host, origin: _origin, ...headers } = request.headers;
-  const pass = (response: IncomingMessage): void => {
+
+  function pass(response: IncomingMessage): void {
     reply.raw.writeHead(response.statusCode ?? 502, response.headers);
     response.pipe(reply.raw);
-  };
+  }
+
   const outgoing = httpRequest(new URL(request.url, root), { method: request.method, headers }, pass);
   outgoing.on('error', () => {
     if (!reply.raw.headersSent) reply.raw.writeHead(502, { 'content-type': 'application/json' });

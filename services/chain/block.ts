@@ -93,7 +93,8 @@ export async function readReceipts(
 ): Promise<Map<Hex, NodeReceipt>> {
   const receipts = new Map<Hex, NodeReceipt>();
   const waiting = [...hashes];
-  const readNext = async (): Promise<void> => {
+
+  async function readNext(): Promise<void> {
     const hash = waiting.shift();
     if (hash === undefined) return;
     const accept = (receipt: NodeReceipt | null) => {
@@ -106,7 +107,8 @@ export async function readReceipts(
     };
     receipts.set(hash, await node.call<NodeReceipt>('eth_getTransactionReceipt', [hash], accept));
     await readNext();
-  };
+  }
+
   await Promise.all(Array.from({ length: PARALLEL_RECEIPTS }, readNext));
   return receipts;
 }
@@ -139,7 +141,7 @@ class BlockPartial extends NodeUnreachable {}
 
 /** All receipts of a block, checked against its Bloom filter and root; null where no node returns them so. */
 async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false): Promise<NodeReceipt[] | null> {
-  const accept = (receipts: NodeReceipt[] | null) => {
+  function accept(receipts: NodeReceipt[] | null) {
     const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);
     const isComplete = block.transactions.every(({ hash }) => hashes.has(hash));
     if (!Array.isArray(receipts) || !isComplete || !receipts.every((one) => isOf(block, one))) {
@@ -152,7 +154,8 @@ async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false)
     if (proveReceipts(block, receipts) === 'proven') return;
     const logs = receipts.flatMap((one) => one.logs);
     if (proveLogs(block, logs) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
-  };
+  }
+
   try {
     return await node.call<NodeReceipt[]>('eth_getBlockReceipts', [block.hash], accept);
   } catch (error) {

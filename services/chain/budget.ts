@@ -29,7 +29,7 @@ export function createBudget(clock: Clock, perSecond?: number): Budget {
   let isClosed = false;
   const waiting = new Set<() => void>();
 
-  const rate = (): number | null => {
+  function rate(): number | null {
     if (learned !== null) {
       const steps = Math.floor((clock.now() - learned.since) / RECOVERY_MS);
       const grown = learned.rate * RECOVERY ** steps;
@@ -37,23 +37,25 @@ export function createBudget(clock: Clock, perSecond?: number): Budget {
       else return perSecond === undefined ? grown : Math.min(grown, perSecond);
     }
     return perSecond ?? null;
-  };
-  const count = (now: number): void => {
+  }
+
+  function count(now: number): void {
     if (now - windowStart >= SECOND) {
       madeBefore = now - windowStart < 2 * SECOND ? made : 0;
       windowStart = now;
       made = 0;
     }
-    made += 1;
-  };
+    made++;
+  }
 
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
-      const end = (): void => {
+      function end(): void {
         cancel();
         waiting.delete(end);
         resolve();
-      };
+      }
+
       const cancel = clock.after(ms, end);
       waiting.add(end);
     });

@@ -14,12 +14,13 @@ export function followHeads(url: string, clock: Clock, onHead: () => void): () =
   let failures = 0;
   let isStopped = false;
 
-  const again = (): void => {
+  function again(): void {
     cancel();
     if (isStopped) return;
     cancel = clock.after(backOff(failures++, BACK_OFF), open);
-  };
-  const open = (): void => {
+  }
+
+  function open(): void {
     const opened = new WebSocket(url);
     socket = opened;
     opened.addEventListener('open', () =>
@@ -32,7 +33,7 @@ export function followHeads(url: string, clock: Clock, onHead: () => void): () =
     });
     opened.addEventListener('error', () => undefined);
     opened.addEventListener('close', again);
-  };
+  }
 
   open();
   return () => {

@@ -62,7 +62,7 @@ export function openMember(
   const restOf = (method: string) => (isTraceCall(method) ? rests.traces : rests.calls);
   const missing = new Map<string, number>();
 
-  const call = async <Result>(method: string, params: readonly unknown[]): Promise<Result> => {
+  async function call<Result>(method: string, params: readonly unknown[]): Promise<Result> {
     if ((missing.get(method) ?? 0) > clock.now()) throw new MethodMissing(`${method} is not available`);
     const rest = restOf(method);
     try {
@@ -78,7 +78,7 @@ export function openMember(
       }
       throw error;
     }
-  };
+  }
 
   return {
     name: new URL(url).host,

@@ -60,7 +60,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
   const members = given.map((one): RankedMember => ({ ...openMember(one, memberOptions), excluded: null, credit: 0 }));
 
   /** Calls a method at every node that is used; returns the results. @throws when there is none. */
-  const callAll = async <Result>(method: string, params: readonly unknown[]): Promise<Result[]> => {
+  async function callAll<Result>(method: string, params: readonly unknown[]): Promise<Result[]> {
     const asked = members.filter((one) => one.excluded === null && !one.tracesOnly);
     const settled = await Promise.allSettled(asked.map((member) => member.call<Result>(method, params)));
     const results = settled.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
@@ -69,7 +69,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
       (worst, one) => (one.status === 'rejected' ? clearest(worst, one.reason as Error) : worst),
       new NodeUnreachable(`No node responds to ${method}`),
     );
-  };
+  }
 
   const call: Node['call'] = (method, params = [], accept) =>
     firstAccepted(orderFor(members, method), { method, params, accept, clock });
@@ -146,14 +146,15 @@ function firstAccepted<Result>(
   let underWay = 0;
   let failure: Error | undefined;
   let cancel = () => {};
-  const askNext = (): void => {
+
+  function askNext(): void {
     cancel();
     const member = waiting.shift();
     if (member === undefined) {
       if (underWay === 0) reject(failure ?? new NodeUnreachable(`There is no node to call ${method}`));
       return;
     }
-    underWay += 1;
+    underWay++;
     if (waiting.length > 0) cancel = clock.after(HEDGE_AFTER_MS, askNext);
     member
       .call<Result>(method, params)
@@ -162,12 +163,13 @@ function firstAccepted<Result>(
         resolve(result);
       })
       .catch((error: Error) => {
-        underWay -= 1;
+        underWay--;
         failure = failure === undefined ? error : clearest(failure, error);
         if (error instanceof CallEnded) reject(error);
         else askNext();
       });
-  };
+  }
+
   askNext();
   return promise.finally(() => {
     waiting.length = 0;

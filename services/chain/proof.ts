@@ -247,7 +247,7 @@ function trieNode(entries: readonly Entry[], depth: number): TrieNode {
   while (
     entries.every(({ path }) => path.length > depth + shared && path[depth + shared] === first.path[depth + shared])
   ) {
-    shared += 1;
+    shared++;
   }
   if (shared > 0) {
     const below = reference(trieNode(entries, depth + shared));

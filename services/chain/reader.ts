@@ -38,22 +38,22 @@ interface BlockParts {
 type BegunParts = BlockParts & Required<Pick<BlockParts, 'logs' | 'moves'>>;
 
 /** Creates a reader over the nodes of a chain. */
-export function createReader(parts: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
-  const { node, clock, profile } = parts;
+export function createReader(options: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
+  const { node, clock, profile } = options;
   const blocks = new Map<number, Promise<NodeBlock>>();
   const kept = new Map<string, BlockParts>();
   /** Traces took too long. Until some arrive, blocks do not wait for theirs. */
   let areLate = false;
 
-  const partsOf = (hash: string): BlockParts => {
+  function partsOf(hash: string): BlockParts {
     const known = kept.get(hash) ?? {};
     kept.delete(hash);
     kept.set(hash, known);
     if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
     return known;
-  };
+  }
 
-  const begin = (block: NodeBlock): BegunParts => {
+  function begin(block: NodeBlock): BegunParts {
     const known = partsOf(block.hash);
     const { hasUnlistedLogs, coinContract, traces } = profile();
     const forget = (name: keyof BlockParts) => () => {
@@ -73,22 +73,22 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
       }, forget('moves'));
     }
     return known as BegunParts;
-  };
+  }
 
-  const fresh = async (number: number): Promise<NodeBlock> => {
+  async function fresh(number: number): Promise<NodeBlock> {
     const block = await readBlock(node, number, profile());
     await node.confirm(block);
     return block;
-  };
+  }
 
   /** Waits for traces. After that they are still being read, and are there for the next try. */
-  const patiently = async (moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> => {
+  async function patiently(moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> {
     const failed = (error: Error) => (error instanceof TracesFailed ? error : new TracesFailed(error.message));
     const found = await inTime(moves.catch(failed), ms, clock);
     if (found !== null) return found;
     areLate = true;
     return tooLate(ms);
-  };
+  }
 
   return {
     async read(number, tracePatienceMs) {

@@ -42,7 +42,8 @@ const ABI = parseAbi([
 /** Asks a contract for name, symbol and decimals. An empty response counts as a failure. @throws {NodeBusy} */
 export async function askFacts(node: Node, address: Address): Promise<AskedFacts> {
   let failure: Error | null = null;
-  const asked = async (question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> => {
+
+  async function asked(question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> {
     try {
       const data = await ask(node, address, question);
       if (data === null || size(data) >= 32) return data;
@@ -53,7 +54,8 @@ export async function askFacts(node: Node, address: Address): Promise<AskedFacts
       failure ??= error as Error;
       return null;
     }
-  };
+  }
+
   const [name, symbol, decimals] = await Promise.all([asked('name'), asked('symbol'), asked('decimals')]);
   const count = numberIn(decimals);
   const facts = {

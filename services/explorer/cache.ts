@@ -22,19 +22,19 @@ export function createPageCache<Page>(clock: Clock): PageCache<Page> {
   const waiting: (() => void)[] = [];
   let underWay = 0;
 
-  const inTurn = async (make: () => Promise<Page>): Promise<Page> => {
+  async function inTurn(make: () => Promise<Page>): Promise<Page> {
     if (underWay >= MAX_UNDER_WAY) {
       if (waiting.length >= MAX_WAITING) throw new TooBusy('Too many pages are being made. Try again in some seconds');
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
-    underWay += 1;
+    underWay++;
     try {
       return await make();
     } finally {
-      underWay -= 1;
+      underWay--;
       waiting.shift()?.();
     }
-  };
+  }
 
   return {
     get(key, make) {

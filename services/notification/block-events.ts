@@ -31,7 +31,7 @@ export type BlockEvents = (
 ) => Promise<Omit<ReadBlock, 'tracesMissing'>>;
 
 /** Creates the function that makes deliveries of blocks. */
-export function createBlockEvents(parts: {
+export function createBlockEvents(options: {
   node: Nodes;
   store: NotificationStore;
   tokens: Tokens;
@@ -43,7 +43,7 @@ export function createBlockEvents(parts: {
   /** How long a new event waits before it may be sent, in milliseconds. */
   delayMs(): number;
 }): BlockEvents {
-  const { node, store, tokens, clock, style, profile, isServed, delayMs } = parts;
+  const { node, store, tokens, clock, style, profile, isServed, delayMs } = options;
 
   return async (contents, part, only) => {
     const { block, logs } = contents;

@@ -27,21 +27,21 @@ const EXCLUDED_EVERY_MS = 10 * SECOND;
 const SURE = 3;
 
 /** Creates the check. */
-export function createChainCheck(parts: {
+export function createChainCheck(options: {
   node: Nodes;
   clock: Clock;
   log: Logger;
   state(): ChainState | undefined;
   identify(identity: ChainIdentity): void;
 }): ChainCheck {
-  const { node, clock, log, state, identify } = parts;
+  const { node, clock, log, state, identify } = options;
   let nextAt = 0;
   let differing = 0;
   let refused: string | null = null;
   const excluded = new Set<string>();
 
   /** Excludes the nodes that follow another chain than this one. */
-  const useNodesOf = (chain: Known, found: readonly FoundNode[]): void => {
+  function useNodesOf(chain: Known, found: readonly FoundNode[]): void {
     for (const { name, identity, exclude } of found) {
       if (isSame(identity, chain)) {
         exclude(null);
@@ -57,11 +57,11 @@ export function createChainCheck(parts: {
       );
     }
     nextAt = clock.now() + (excluded.size > 0 ? EXCLUDED_EVERY_MS : CHECK_EVERY_MS);
-  };
+  }
 
   /** Returns a developer's chain that started over. @throws for any other chain than the known one, and until it is sure. */
-  const startOver = (identity: ChainIdentity, known: ChainState): { identity: ChainIdentity; startsOver: true } => {
-    differing += 1;
+  function startOver(identity: ChainIdentity, known: ChainState): { identity: ChainIdentity; startsOver: true } {
+    differing++;
     // A developer's chain starts over under the same id; one wrong response is not yet a new chain.
     if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
       log.warn({ chain: nameOf(identity) }, "the developer's chain started over: reading its newest blocks");
@@ -74,7 +74,7 @@ export function createChainCheck(parts: {
     if (differing === SURE) log.error(message);
     if (differing >= SURE) refused = message;
     throw new Error(message);
-  };
+  }
 
   return {
     async check() {

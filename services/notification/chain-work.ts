@@ -17,7 +17,7 @@ import type { KeptDelivery } from './store/new-deliveries.ts';
 import { createTokens } from './tokens.ts';
 
 /** Dependencies of {@link createChainWork}. */
-export interface ChainWorkParts {
+export interface ChainWorkOptions {
   node: Nodes;
   store: NotificationStore;
   clock: Clock;
@@ -43,8 +43,8 @@ export interface ChainWork {
 }
 
 /** Connects the parts that read the chain; nothing runs yet. */
-export function createChainWork(parts: ChainWorkParts): ChainWork {
-  const { node, store, clock, log, isStopping } = parts;
+export function createChainWork(options: ChainWorkOptions): ChainWork {
+  const { node, store, clock, log, isStopping } = options;
   const profile = () => profileOf(store.chain.state()?.chainId ?? '');
   const reader = createReader({ node, clock, profile });
   const tokens = createTokens({ node, store, clock, log });
@@ -56,12 +56,12 @@ export function createChainWork(parts: ChainWorkParts): ChainWork {
     identify: (identity) => store.chain.identify(identity),
   });
   const forks = createForks({ node, reader, store, check, log });
-  const eventsOf = createBlockEvents({ ...parts, tokens, profile });
-  const common = { ...parts, reader, forks, eventsOf };
+  const eventsOf = createBlockEvents({ ...options, tokens, profile });
+  const common = { ...options, reader, forks, eventsOf };
   const gaps = createGaps(common);
   const replays = createReplays(common);
   const scanner = createScanner({ ...common, tokens, check, onTraces: () => gaps.wake() });
-  const complete = (token: string, facts: TokenFacts) => parts.onToken(token, facts, scanner.status());
+  const complete = (token: string, facts: TokenFacts) => options.onToken(token, facts, scanner.status());
   const backlog = createBacklog(
     [
       { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work(complete) },

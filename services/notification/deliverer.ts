@@ -15,7 +15,7 @@ const REST_MS = 5 * SECOND;
 const MAX_PARALLEL = 256;
 
 /** Dependencies of the deliverer. */
-export interface DelivererParts {
+export interface DelivererOptions {
   store: NotificationStore;
   clock: Clock;
   log: Logger;
@@ -48,18 +48,18 @@ export interface Deliverer {
 }
 
 /** Creates the deliverer. */
-export function createDeliverer(parts: DelivererParts): Deliverer {
-  const { store, clock, log, faults } = parts;
-  const agent = parts.reach.agent();
-  const outcomes = createOutcomes(parts);
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { store, clock, log, faults } = options;
+  const agent = options.reach.agent();
+  const outcomes = createOutcomes(options);
   const breaker = createBreaker(clock);
-  const order = createWebhookOrder({ ...parts, breaker, onNothingDue: outcomes.hasNothingDue });
+  const order = createWebhookOrder({ ...options, breaker, onNothingDue: outcomes.hasNothingDue });
   const due = createRestingOrder(order, { clock, log });
   const attempt = createAttempt({
-    ...parts,
+    ...options,
     breaker,
     outcomes,
-    post: createPost(parts, agent),
+    post: createPost(options, agent),
     onStoreError: due.rest,
   });
   const attempts = new Set<Promise<void>>();
@@ -123,7 +123,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
 }
 
 /** The order of webhooks, which comes from the database: after a failure it rests and then reads everything again. */
-function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererParts, 'clock' | 'log'>) {
+function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererOptions, 'clock' | 'log'>) {
   let restUntil = 0;
   let mustLoad = false;
 

@@ -14,12 +14,13 @@ export function createDueQueue(): DueQueue {
   // Entries that no longer agree with `due` are skipped when they come to the top.
   const heap: { at: number; id: string }[] = [];
 
-  const swap = (one: number, other: number): void => {
+  function swap(one: number, other: number): void {
     const entry = heap[one]!;
     heap[one] = heap[other]!;
     heap[other] = entry;
-  };
-  const push = (at: number, id: string): void => {
+  }
+
+  function push(at: number, id: string): void {
     heap.push({ at, id });
     for (let index = heap.length - 1; index > 0; ) {
       const parent = (index - 1) >> 1;
@@ -27,8 +28,9 @@ export function createDueQueue(): DueQueue {
       swap(parent, index);
       index = parent;
     }
-  };
-  const pop = (): void => {
+  }
+
+  function pop(): void {
     const end = heap.pop()!;
     if (heap.length === 0) return;
     heap[0] = end;
@@ -41,11 +43,12 @@ export function createDueQueue(): DueQueue {
       swap(index, least);
       index = least;
     }
-  };
-  const top = (): { at: number; id: string } | undefined => {
+  }
+
+  function top(): { at: number; id: string } | undefined {
     while (heap[0] !== undefined && due.get(heap[0].id) !== heap[0].at) pop();
     return heap[0];
-  };
+  }
 
   return {
     add(webhookId, dueAt) {

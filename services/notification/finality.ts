@@ -14,18 +14,20 @@ const WITHDRAW_AFTER = 2;
  * Returns whether there is anything new to send. A block tag that cannot be read is logged, and its deliveries wait.
  */
 export async function applyFinality(
-  parts: { node: Nodes; store: NotificationStore; clock: Clock; log: Logger },
+  options: { node: Nodes; store: NotificationStore; clock: Clock; log: Logger },
   height: number,
 ): Promise<boolean> {
-  const { node, store, clock, log } = parts;
-  const heightOf = async (tag: BlockTag): Promise<number | null> => {
+  const { node, store, clock, log } = options;
+
+  async function heightOf(tag: BlockTag): Promise<number | null> {
     if (!store.deliveries.waitsFor(tag)) return null;
     const header = await node.call<NodeHeader | null>('eth_getBlockByNumber', [tag, false]).catch((error: Error) => {
       log.warn({ err: error, tag }, 'cannot read this block tag: deliveries that wait for it stay');
       return null;
     });
     return header === null ? null : Number(header.number);
-  };
+  }
+
   const heights = { head: height, safe: await heightOf('safe'), finalized: await heightOf('finalized') };
   const released = store.deliveries.release(heights, clock.now());
   const withdrawn = store.deliveries.withdraw(

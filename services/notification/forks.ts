@@ -19,14 +19,14 @@ export interface Forks {
 export const RESTART_DEPTH = 256;
 
 /** Creates the part of the scanner that follows reorganizations. */
-export function createForks(parts: {
+export function createForks(options: {
   node: Nodes;
   reader: BlockReader;
   store: NotificationStore;
   check: ChainCheck;
   log: Logger;
 }): Forks {
-  const { node, reader, store, check, log } = parts;
+  const { node, reader, store, check, log } = options;
 
   const headerAt = (number: number): Promise<NodeHeader> =>
     node.call<NodeHeader>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false], (header: NodeHeader | null) => {
@@ -34,31 +34,31 @@ export function createForks(parts: {
       if (Number(header.number) !== number) throw new NodeUnreachable(`The node returned another block than ${number}`);
     });
 
-  const rewind = (number: number): void => {
+  function rewind(number: number): void {
     reader.reset();
     const gone = store.chain.rewind(number);
     log.warn({ blockNumber: number, blocks: gone.length }, 'chain reorganized: reading on after this block');
-  };
+  }
 
-  const verified = async (head: NodeHeader): Promise<NodeHeader> => {
+  async function verified(head: NodeHeader): Promise<NodeHeader> {
     const header = await headerAt(Number(head.number));
     if (header.hash !== head.hash) throw new NodeUnreachable(`The node has two blocks ${Number(head.number)}`);
     return header;
-  };
+  }
 
-  const follow = async (number: number): Promise<boolean> => {
+  async function follow(number: number): Promise<boolean> {
     let at = number;
     for (let known = store.chain.hashAt(at); known !== undefined; known = store.chain.hashAt(at)) {
       if ((await headerAt(at)).hash === known) break;
-      at -= 1;
+      at--;
     }
     if (at === number) return false;
     rewind(at);
     return true;
-  };
+  }
 
   /** Rewinds to the newest remembered block at or below a height that the chain still has. Returns whether there is one. */
-  const followBelow = async (height: number): Promise<boolean> => {
+  async function followBelow(height: number): Promise<boolean> {
     const newest = store.chain.rememberedBelow(height);
     for (let at = newest; at !== undefined; at = store.chain.rememberedBelow(at.number - 1)) {
       if ((await headerAt(at.number)).hash !== at.hash) continue;
@@ -66,7 +66,7 @@ export function createForks(parts: {
       return true;
     }
     return false;
-  };
+  }
 
   return {
     verified,

@@ -24,7 +24,7 @@ const ALARM_MS = 10 * MINUTE;
 const TRACE_PATIENCE_MS = MINUTE;
 
 /** Creates the worker for gaps. */
-export function createGaps(parts: {
+export function createGaps(options: {
   reader: BlockReader;
   store: NotificationStore;
   forks: Forks;
@@ -34,11 +34,11 @@ export function createGaps(parts: {
   isStopping(): boolean;
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
 }): Gaps {
-  const { reader, store, forks, eventsOf, clock, log, isStopping, onDeliveries } = parts;
+  const { reader, store, forks, eventsOf, clock, log, isStopping, onDeliveries } = options;
   const alarmed = new Set<string>();
 
   /** Returns why a block could not be completed, or null when it was. */
-  const complete = async ({ part }: Gap, number: number): Promise<Error | null> => {
+  async function complete({ part }: Gap, number: number): Promise<Error | null> {
     try {
       const contents = await reader.read(number, TRACE_PATIENCE_MS);
       const { block, moves } = contents;
@@ -58,14 +58,14 @@ export function createGaps(parts: {
     } catch (error) {
       return error as Error;
     }
-  };
+  }
 
   /** Old traces are pruned first, so the newest block is tried first; whole blocks come in the chain's order. */
-  const tryGap = async (gap: Gap): Promise<Error | null> => {
+  async function tryGap(gap: Gap): Promise<Error | null> {
     const [one, other] = gap.part === 'traces' ? [gap.last, gap.first] : [gap.first, gap.last];
     const failure = await complete(gap, one);
     return failure !== null && other !== one ? await complete(gap, other) : failure;
-  };
+  }
 
   return {
     async work() {

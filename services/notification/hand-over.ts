@@ -9,14 +9,14 @@ import type { CompletedDelivery } from './store/waiting.ts';
 import type { DeliveryProgress } from './types.ts';
 
 /** Passes new and completed deliveries to the deliverer and reports them. */
-export function createHandOver(parts: {
+export function createHandOver(options: {
   store: NotificationStore;
   clock: Clock;
   style: EventStyle;
   deliverer: Deliverer;
   report(progress: DeliveryProgress): void;
 }) {
-  const { store, clock, style, deliverer, report } = parts;
+  const { store, clock, style, deliverer, report } = options;
   const matched = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery): void =>
     report({ type: 'matched', deliveryId, webhookId, projectId, txHash, blockNumber, body, at: clock.now() });
   return {

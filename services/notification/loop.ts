@@ -19,7 +19,7 @@ export function createLoop(clock: Clock, work: () => Promise<void>, pauseMs?: nu
   let isStopped = false;
   let cancel = () => {};
 
-  const run = (): Promise<void> => {
+  function run(): Promise<void> {
     cancel();
     running ??= work().finally(() => {
       running = null;
@@ -29,7 +29,7 @@ export function createLoop(clock: Clock, work: () => Promise<void>, pauseMs?: nu
       isWoken = false;
     });
     return running;
-  };
+  }
 
   return {
     run,

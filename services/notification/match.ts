@@ -36,11 +36,13 @@ export function matchesOf(
 ): Match[] {
   // One transaction may move the tokens of one address thousands of times.
   const known = new Map<string, readonly Webhook[]>();
-  const watchers = (address: string): readonly Webhook[] => {
+
+  function watchers(address: string): readonly Webhook[] {
     const found = known.get(address) ?? watchersOf(address);
     known.set(address, found);
     return found;
-  };
+  }
+
   return transfers.flatMap((transfer) => {
     const wallets = new Set<string>();
     return ROLES.flatMap((role) =>
@@ -131,7 +133,8 @@ function createGasReader(block: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceip
   const transactions = new Map(block.transactions.map((one) => [one.hash, one]));
   const known = new Map<Hex, Gas | null>();
   const unreadable: Unreadable[] = [];
-  const read = (txHash: Hex): Gas | null => {
+
+  function read(txHash: Hex): Gas | null {
     const [transaction, receipt] = [transactions.get(txHash), receipts.get(txHash)];
     // Movements of the chain itself have no listed transaction and cost no gas.
     if (receipt === undefined || transaction === undefined) return NO_GAS;
@@ -141,7 +144,8 @@ function createGasReader(block: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceip
       unreadable.push(unreadableOf('receipt', { transaction, receipt }, txHash, error));
       return null;
     }
-  };
+  }
+
   return {
     unreadable,
     of(txHash: Hex): Gas | null {

@@ -61,14 +61,16 @@ export function readRanges(text: string): string[] {
 export function createReach(allowed: readonly string[], lookup: typeof dnsLookup = dnsLookup): Reach {
   const priv = listOf(PRIVATE_RANGES);
   const allow = listOf(allowed);
-  const permits = (ip: string): boolean => {
+
+  function permits(ip: string): boolean {
     const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
     if (isIP(ip) === 0) return false;
     // An IPv4 address written as IPv6 is checked as IPv4.
     const mapped = /^::ffff:(?:0:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? dotted(ip);
     if (mapped !== undefined) return permits(mapped);
     return allow.check(ip, family) || !priv.check(ip, family);
-  };
+  }
+
   const connect = buildConnector({ lookup: guardedLookup(permits, lookup) } as buildConnector.BuildOptions);
   return {
     permits,

@@ -29,7 +29,7 @@ interface Failure {
 }
 
 /** Creates the worker for replays. */
-export function createReplays(parts: {
+export function createReplays(options: {
   reader: BlockReader;
   store: NotificationStore;
   eventsOf: BlockEvents;
@@ -38,21 +38,21 @@ export function createReplays(parts: {
   isStopping(): boolean;
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
 }): Replays {
-  const { reader, store, eventsOf, clock, log, isStopping, onDeliveries } = parts;
+  const { reader, store, eventsOf, clock, log, isStopping, onDeliveries } = options;
   const failures = new Map<number, Failure>();
   /** Replays that continue without traces, for as long as no node has those of their blocks. */
   const untraced = new Set<number>();
 
-  const watchersFor = (replay: Replay) => {
+  function watchersFor(replay: Replay) {
     const addresses = replay.addresses === null ? null : new Set(replay.addresses);
     return (address: string): readonly Webhook[] => {
       if (addresses !== null && !addresses.has(address.toLowerCase())) return [];
       return store.webhooks.watchersOf(address).filter(({ id }) => id === replay.webhookId);
     };
-  };
+  }
 
   /** @throws while the traces of a replay's next block are waited for. */
-  const continueWithout = (failure: TracesFailed, { id, webhookId, next }: Replay): void => {
+  function continueWithout(failure: TracesFailed, { id, webhookId, next }: Replay): void {
     if (untraced.has(id)) return;
     if (clock.now() - (failures.get(id)?.since ?? clock.now()) < TRACE_PATIENCE_MS) throw failure;
     untraced.add(id);
@@ -60,10 +60,10 @@ export function createReplays(parts: {
       { err: failure, replay: id, webhookId, blockNumber: next },
       'no node has the traces from this block on: the replay continues without what contracts paid',
     );
-  };
+  }
 
   /** Sends the events of a replay's next block. @throws when the block cannot be read, or differs from what was read before. */
-  const readNext = async (replay: Replay): Promise<void> => {
+  async function readNext(replay: Replay): Promise<void> {
     const contents = await reader.read(replay.next);
     const { block, moves } = contents;
     const known = store.chain.hashAt(replay.next);
@@ -78,19 +78,19 @@ export function createReplays(parts: {
     const kept = store.replays.keep(replay, deliveries);
     if (kept.length > 0) onDeliveries(kept);
     if (replay.next >= replay.last) log.info({ replay: replay.id, webhookId: replay.webhookId }, 'replay complete');
-  };
+  }
 
-  const noteFailure = ({ id, webhookId, next }: Replay, error: Error): void => {
+  function noteFailure({ id, webhookId, next }: Replay, error: Error): void {
     const { attempts, since } = failures.get(id) ?? { attempts: 0, since: clock.now() };
     failures.set(id, { attempts: attempts + 1, since, retryAt: clock.now() + backOff(attempts, BACK_OFF) });
     store.replays.noteError(id, error.message);
     if (attempts === 0) {
       log.warn({ err: error, replay: id, webhookId, blockNumber: next }, 'cannot read a block for a replay: retrying');
     }
-  };
+  }
 
   /** Reads some blocks of one replay; a failure puts only this one off. */
-  const continueOne = async (id: number): Promise<void> => {
+  async function continueOne(id: number): Promise<void> {
     for (let count = 0; count < MAX_BLOCKS && !isStopping(); count++) {
       const replay = store.replays.find(id);
       if (replay === undefined || replay.next >= (store.chain.state()?.nextBlock ?? 0)) return;
@@ -102,7 +102,7 @@ export function createReplays(parts: {
         return;
       }
     }
-  };
+  }
 
   return {
     async work() {

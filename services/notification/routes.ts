@@ -20,8 +20,8 @@ export interface NotificationRoutes {
  * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
  * `apiKey` of the same project; errors have the shape `{ statusCode, errorMessage, error }`.
  */
-export function notificationRoutes(server: FastifyInstance, parts: NotificationRoutes): void {
-  const { notification, projects, style } = parts;
+export function notificationRoutes(server: FastifyInstance, options: NotificationRoutes): void {
+  const { notification, projects, style } = options;
   const schemas = notificationSchemas(style.nativeSymbol, notification.permits);
   handleErrors(server);
   server.decorateRequest('project', null);

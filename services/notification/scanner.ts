@@ -16,7 +16,7 @@ import type { KeptDelivery } from './store/new-deliveries.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Dependencies of the scanner. */
-export interface ScannerParts {
+export interface ScannerOptions {
   node: Nodes;
   reader: BlockReader;
   store: NotificationStore;
@@ -58,25 +58,25 @@ export interface Scanner {
 const READ_AHEAD = 12;
 
 /** Creates the scanner; nothing runs before {@link Scanner.scan}. */
-export function createScanner(parts: ScannerParts): Scanner {
-  const { clock, log, store, check } = parts;
+export function createScanner(options: ScannerOptions): Scanner {
+  const { clock, log, store, check } = options;
   const status: ScannerStatus = { head: null, next: null, failingSince: null, problem: null };
   let last: Promise<unknown> = Promise.resolve();
   let isStopping = false;
-  const blocks = createBlockRun(parts, () => isStopping);
+  const blocks = createBlockRun(options, () => isStopping);
 
-  const look = async (): Promise<void> => {
+  async function look(): Promise<void> {
     const started = await check.check();
-    const head = await parts.node.head();
-    if (started !== null) await begin(parts, started, head);
+    const head = await options.node.head();
+    if (started !== null) await begin(options, started, head);
     status.head = Number(head.number);
-    if (status.head < store.chain.state()!.nextBlock) await parts.forks.lookBehind(head);
+    if (status.head < store.chain.state()!.nextBlock) await options.forks.lookBehind(head);
     await blocks.readTo(head);
     status.next = store.chain.state()!.nextBlock;
-    if (await applyFinality(parts, status.head)) parts.onDue();
-  };
+    if (await applyFinality(options, status.head)) options.onDue();
+  }
 
-  const lookAndReport = async (): Promise<void> => {
+  async function lookAndReport(): Promise<void> {
     if (isStopping) return;
     try {
       await look();
@@ -91,7 +91,7 @@ export function createScanner(parts: ScannerParts): Scanner {
       status.problem = (error as Error).message;
       throw error;
     }
-  };
+  }
 
   return {
     scan() {
@@ -109,7 +109,7 @@ export function createScanner(parts: ScannerParts): Scanner {
 
 /** Sets the place in a chain that is new to this file: after its newest block, or some blocks earlier if it started over. */
 async function begin(
-  { store, tokens, reader, forks }: ScannerParts,
+  { store, tokens, reader, forks }: ScannerOptions,
   { identity, startsOver }: NonNullable<Awaited<ReturnType<ChainCheck['check']>>>,
   head: NodeHeader,
 ): Promise<void> {
@@ -122,15 +122,15 @@ async function begin(
 }
 
 /** Reads blocks in the chain's order. Those that cannot be read although newer ones can are left for later. */
-function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
-  const { node, reader, store, check, forks, eventsOf, clock, log } = parts;
+function createBlockRun(options: ScannerOptions, isStopping: () => boolean) {
+  const { node, reader, store, check, forks, eventsOf, clock, log } = options;
   /** The block that cannot be read, and since when. */
   let stuck: { at: number; since: number } | undefined;
   /** Until when further unreadable blocks are left for later without waiting. */
   let passingUntil = 0;
-  const traces = createTraceWatch(parts);
+  const traces = createTraceWatch(options);
 
-  const readOne = async (number: number): Promise<void> => {
+  async function readOne(number: number): Promise<void> {
     const contents = await reader.read(number);
     const { block, moves } = contents;
     const before = store.chain.hashAt(number - 1);
@@ -147,11 +147,11 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
     if (failure === null) reader.done(block.hash);
     if (block.transactions.length > 0) traces.note(failure, number);
     logUnreadable(log, read);
-    if (kept.length > 0) parts.onDeliveries(kept);
-  };
+    if (kept.length > 0) options.onDeliveries(kept);
+  }
 
   /** Leaves a block that cannot be read for later, once patience ends. @throws the error before that. */
-  const passOver = async (first: number, height: number, error: Error): Promise<void> => {
+  async function passOver(first: number, height: number, error: Error): Promise<void> {
     if (error instanceof NodeBusy || isStopping()) throw error;
     if (stuck?.at !== first) stuck = { at: first, since: clock.now() };
     const isWaitedFor = clock.now() - stuck.since < MISSED_PATIENCE_MS && clock.now() >= passingUntil;
@@ -165,7 +165,7 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
       'the node does not return these blocks although it returns newer ones: retrying every 10 minutes. ' +
         'If it has pruned them, set RPC_URL to a node that keeps them',
     );
-  };
+  }
 
   return {
     async readTo(head: NodeHeader): Promise<void> {
@@ -189,7 +189,7 @@ function createBlockRun(parts: ScannerParts, isStopping: () => boolean) {
 }
 
 /** Notices when the traces of new blocks stop being readable, and when they are again. */
-function createTraceWatch({ log, onTraces }: Pick<ScannerParts, 'log' | 'onTraces'>) {
+function createTraceWatch({ log, onTraces }: Pick<ScannerOptions, 'log' | 'onTraces'>) {
   let hasTraces = true;
   return {
     note(failure: TracesFailed | null, blockNumber: number): void {

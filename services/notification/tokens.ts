@@ -36,19 +36,19 @@ interface Silent {
 }
 
 /** Creates the tokens of a chain. */
-export function createTokens(parts: { node: Node; store: NotificationStore; clock: Clock; log: Logger }): Tokens {
-  const { node, store, clock, log } = parts;
+export function createTokens(options: { node: Node; store: NotificationStore; clock: Clock; log: Logger }): Tokens {
+  const { node, store, clock, log } = options;
   const known = new Map<string, TokenFacts & { askedAt: number }>();
   const silent = new Map<string, Silent>();
   const stale = new Set<string>();
 
-  const lookUp = (token: string): (TokenFacts & { askedAt: number }) | undefined => {
+  function lookUp(token: string): (TokenFacts & { askedAt: number }) | undefined {
     const found = known.get(token) ?? store.tokens.find(token);
     if (found !== undefined) remember(known, token, found);
     return found;
-  };
+  }
 
-  const ask = async (token: string, complete: CompleteToken): Promise<void> => {
+  async function ask(token: string, complete: CompleteToken): Promise<void> {
     const now = clock.now();
     if ((silent.get(token)?.until ?? 0) > now) return;
     const asked = await askFacts(node, token as Address).catch((error: Error) => {
@@ -79,7 +79,7 @@ export function createTokens(parts: { node: Node; store: NotificationStore; cloc
     if (!isOver) return;
     log.warn({ err: failure, token }, 'cannot read the name and decimals of a token: sending its events without them');
     await complete(token, facts);
-  };
+  }
 
   return {
     factsOf(token) {

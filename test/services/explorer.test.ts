@@ -184,7 +184,7 @@ it('renders a page at most once in ten seconds', async () => {
   const { chain, node, clock, open } = await explore();
   let calls = 0;
   node.change('eth_getBalance', (result) => {
-    calls += 1;
+    calls++;
     return result;
   });
   const path = `/address/${chain.wallets.Alice}`;
@@ -247,7 +247,7 @@ it('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more
   const release = Promise.withResolvers<void>();
   let underWay = 0;
   const make = async () => {
-    underWay += 1;
+    underWay++;
     await release.promise;
     return 'page';
   };

@@ -19,7 +19,7 @@ const watch = (parallel: number) => services.watch(here.receiver.url, [here.chai
 const attempts = () => {
   const counted = { count: 0 };
   services.notification.onProgress(({ type }) => {
-    if (type === 'attempted') counted.count += 1;
+    if (type === 'attempted') counted.count++;
   });
   return counted;
 };
@@ -95,7 +95,7 @@ it('reads new blocks while the explorer has used up its share of the calls', asy
   let answered = 0;
   const lookups = Array.from({ length: 60 }, async () => {
     const response = await fetch(`${services.explorerApiUrl}?${query}`).catch(() => null);
-    if (response?.ok) answered += 1;
+    if (response?.ok) answered++;
   });
   await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
   await services.notification.scan();

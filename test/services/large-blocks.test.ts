@@ -37,7 +37,7 @@ const states = () => Object.fromEntries(store.deliveries.countByState().map(({ s
 it('lets other work run while it stores thousands of deliveries', async () => {
   let turns = 0;
   const count = (): void => {
-    turns += 1;
+    turns++;
     if (states().pending !== COUNT) setImmediate(count);
   };
   setImmediate(count);

@@ -67,7 +67,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     it('reads many watched transactions of a block with one call', async () => {
       let calls = 0;
       node.change('eth_getTransactionReceipt', (receipt) => {
-        calls += 1;
+        calls++;
         return receipt;
       });
       await here.chain.burst(50, { from: 'Alice', to: 'Treasury' });

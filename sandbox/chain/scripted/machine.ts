@@ -112,11 +112,13 @@ export function createMachine(state: State, salt: string) {
   /** Returns what a contract sees and does while it runs this call. */
   function frame({ from: sender, to: self, value, path }: Trace, trail: Trail): Frame {
     let calls = 0;
-    const addTrace = (to: Address, wei: bigint): Trace => {
+
+    function addTrace(to: Address, wei: bigint): Trace {
       const inner: Trace = { from: self, to: getAddress(to), value: wei, path: [...path, calls++] };
       trail.traces.push(inner);
       return inner;
-    };
+    }
+
     return {
       state,
       self,

@@ -93,11 +93,13 @@ function fieldView(field: Field, guild: GuildState): TemplateResult {
   const { option } = field;
   const { expanded, controls, active: descendant } = listAttributes();
   const id = `option-${option.name}`;
-  const onFocus = (): void => {
+
+  function onFocus(): void {
     draft.focused = option.name;
     if (option.type === Option.Attachment) draw();
     else suggest(field, guild);
-  };
+  }
+
   const input =
     option.type === Option.Attachment
       ? html`<input id=${id} type="file" aria-description=${option.description} @focus=${onFocus}

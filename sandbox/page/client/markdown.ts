@@ -65,15 +65,17 @@ const rules: Rule[] = [
 export function readInline(source: string, links = true): Inline[] {
   const found: Inline[] = [];
   let plain = '';
-  const flush = (): void => {
+
+  function flush(): void {
     if (plain !== '') found.push({ type: 'text', text: plain });
     plain = '';
-  };
+  }
+
   for (let at = 0; at < source.length; ) {
     const next = /[\\`[<h*_~|@]/.test(source[at]!) ? readRule(source, at, links) : null;
     if (next === null) {
       plain += source[at];
-      at += 1;
+      at++;
       continue;
     }
     if (next.node.type === 'text') plain += next.node.text;
@@ -113,13 +115,15 @@ export function readMarkdown(source: string): Block[] {
 function readLines(source: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
-  const flush = (): void => {
+
+  function flush(): void {
     // Subtext ends with its own line, so an empty line below it shows.
     const blank = blocks.at(-1)?.type === 'subtext' ? /\n+$/g : /^\n+|\n+$/g;
     const text = lines.join('\n').replace(blank, '');
     if (text !== '') blocks.push({ type: 'text', children: readInline(text) });
     lines = [];
-  };
+  }
+
   const all = source.split('\n');
   for (let at = 0; at < all.length; at++) {
     const line = all[at]!;
@@ -152,6 +156,6 @@ function readLines(source: string): Block[] {
 
 function takeWhile(lines: readonly string[], from: number, pattern: RegExp): string[] {
   let end = from;
-  while (end < lines.length && pattern.test(lines[end]!)) end += 1;
+  while (end < lines.length && pattern.test(lines[end]!)) end++;
   return lines.slice(from, end);
 }

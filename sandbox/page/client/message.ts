@@ -84,10 +84,12 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
 function menuOf({ id }: MessageState, guild: GuildState): TemplateResult | typeof nothing {
   const commands = messageCommandsFor(guild, ui.userId);
   if (commands.length === 0) return nothing;
-  const use = (event: Event, name: string): void => {
+
+  function use(event: Event, name: string): void {
     (event.target as Element).closest('details')?.removeAttribute('open');
     void applyCommand(name, id);
-  };
+  }
+
   return html`<details class="apps">
     <summary aria-label="Apps for this message" title="Apps">⋯</summary>
     <div>${commands.map(({ name, label }) => html`<button @click=${(event: Event) => use(event, name)}>${label}</button>`)}</div>
@@ -122,10 +124,11 @@ function above(state: MessageState, guild: GuildState | undefined): TemplateResu
 }
 
 function onlyYou(state: MessageState): TemplateResult {
-  const dismiss = (): void => {
+  function dismiss(): void {
     ui.dismissed.add(state.id);
     draw();
-  };
+  }
+
   return html`<p class="only-you">Only you can see this · <button class="link" @click=${dismiss}>Dismiss message</button></p>`;
 }
 

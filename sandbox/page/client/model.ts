@@ -99,7 +99,7 @@ function applyDiscordEvent(all: Model, event: ControlEvent): void {
     case 'reset':
       return;
   }
-  all.edition += 1;
+  all.edition++;
 }
 
 function replaced<T>(list: readonly T[], one: T, key: (one: T) => string): T[] {

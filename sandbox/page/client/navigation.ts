@@ -24,11 +24,13 @@ const unread = (channelId: string): boolean => BigInt(newestIn(channelId)) > Big
 function serverView(guild: GuildState): TemplateResult {
   const selected = guild.id === ui.guildId;
   const isUnread = channelsFor(guild, ui.userId).some(({ id }) => unread(id));
-  const go = (): void => {
+
+  function go(): void {
     ui.guildId = guild.id;
     if (!memberOf(guild, ui.userId)) ui.userId = guild.ownerId;
     draw();
-  };
+  }
+
   const away = !guild.present ? ', the bot is not in it' : !guild.available ? ', unavailable' : '';
   return html`<li class="${selected ? 'selected' : ''} ${isUnread ? 'unread' : ''}">
     <button aria-current=${selected ? 'true' : nothing} @click=${go}>
@@ -42,11 +44,13 @@ function serverView(guild: GuildState): TemplateResult {
 function channelView(channel: ChannelState): TemplateResult {
   const selected = channel.id === currentChannelId();
   const isUnread = !selected && unread(channel.id);
-  const go = (): void => {
+
+  function go(): void {
     ui.channels.set(ui.guildId, channel.id);
     ui.drawer = 'none';
     draw();
-  };
+  }
+
   const classes = [selected ? 'selected' : '', isUnread ? 'unread' : '', isThread(channel) ? 'thread' : ''].join(' ');
   return html`<li class=${classes}>
     <button aria-current=${selected ? 'page' : nothing} @click=${go}>
@@ -78,11 +82,13 @@ function peopleView(guild: GuildState): TemplateResult {
       `You are ${name} now. ${name}’s Discord is in ${languageOf(userId)}, so the bot replies in ${languageOf(userId)}.`,
     );
   };
-  const close = (event: KeyboardEvent): void => {
+
+  function close(event: KeyboardEvent): void {
     if (event.key !== 'Escape' && event.key !== 'Enter') return;
     ui.peopleOpen = false;
     drawAtOnce(() => document.getElementById('person')?.focus());
-  };
+  }
+
   // A press inside the list must not move the focus out of it.
   const hold = (event: Event): void => event.preventDefault();
   return html`<fieldset class="people" @mousedown=${hold} @keydown=${close}>
@@ -98,16 +104,18 @@ function peopleView(guild: GuildState): TemplateResult {
 }
 
 function personView(guild: GuildState): TemplateResult {
-  const toggle = (): void => {
+  function toggle(): void {
     ui.peopleOpen = !ui.peopleOpen;
     drawAtOnce(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
-  };
-  const leave = (event: FocusEvent): void => {
+  }
+
+  function leave(event: FocusEvent): void {
     const inside = (event.currentTarget as HTMLElement).contains(event.relatedTarget as Node | null);
     if (inside || !ui.peopleOpen) return;
     ui.peopleOpen = false;
     draw();
-  };
+  }
+
   const rank = rankOf(guild, ui.userId) === 'owner' ? 'admin' : rankOf(guild, ui.userId);
   const language = languageOf(ui.userId);
   const standing = language === 'English' ? rank : `${rank} · ${language}`;
@@ -126,11 +134,13 @@ const NEXT_THEME: Record<Theme, Theme> = { system: 'dark', dark: 'light', light:
 
 function themeView(): TemplateResult {
   const next = NEXT_THEME[ui.theme];
-  const turn = (): void => {
+
+  function turn(): void {
     ui.theme = next;
     applyTheme();
     draw();
-  };
+  }
+
   return html`<button class="theme" title="Colors: ${ui.theme}" aria-label="Colors: ${ui.theme}. Change to ${next}" @click=${turn}>${icon(ui.theme)}</button>`;
 }
 

@@ -84,14 +84,16 @@ function formView(world: Model['world']): TemplateResult {
   };
   const options = (choices: [value: string, label: string][], chosen: string): TemplateResult[] =>
     choices.map(([value, label]) => html`<option value=${value} ?selected=${value === chosen}>${label}</option>`);
-  const party = (label: string, name: 'from' | 'to', custom: 'customFrom' | 'customTo'): TemplateResult => {
+
+  function party(label: string, name: 'from' | 'to', custom: 'customFrom' | 'customTo'): TemplateResult {
     const wallets = Object.keys(world.wallets).map((wallet): [string, string] => [wallet, wallet]);
     const choices = options([...wallets, ['other', 'Another…']], draft[name]);
     const other = html`<input id="send-${custom}" required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
       autocomplete="off" .value=${draft[custom]} @input=${set(custom)}>`;
     return html`${labeled(label, `send-${name}`, html`<select id="send-${name}" @change=${set(name)}>${choices}</select>`)}
       ${draft[name] === 'other' ? labeled(`${label}, address`, `send-${custom}`, other) : nothing}`;
-  };
+  }
+
   const tokenChoices = tokens.map((token): [string, string] => [token, world.tokens[token as 'dollar'].name]);
   const token = html`<select id="send-token" @change=${set('token')}>${options(tokenChoices, draft.token)}</select>`;
   const amount = html`<input id="send-amount" inputmode="decimal" placeholder="a small one" pattern="[0-9]+([.][0-9]+)?"

@@ -65,13 +65,15 @@ export function showSoon<Result>(
 ): void {
   clearList();
   const own = edition;
-  const run = async (): Promise<void> => {
+
+  async function run(): Promise<void> {
     const result = await ask();
     if (own !== edition) return;
     const { items: found, takesFirst } = read(result);
     showList(found, takesFirst);
     draw();
-  };
+  }
+
   timer = setTimeout(() => void run(), AUTOCOMPLETE_MS);
 }
 
@@ -83,7 +85,7 @@ export function moveInList(step: 1 | -1): void {
 
 /** Empties the list and drops pending questions. */
 export function clearList(): void {
-  edition += 1;
+  edition++;
   clearTimeout(timer);
   items = [];
   active = -1;

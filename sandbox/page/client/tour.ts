@@ -69,7 +69,7 @@ function dismiss(): void {
 }
 
 function next(): void {
-  tour.step += 1;
+  tour.step++;
   draw();
 }
 

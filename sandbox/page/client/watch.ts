@@ -12,12 +12,14 @@ let candidate = '';
 export function watchView({ world }: Model): TemplateResult {
   const all = [...Object.values(world.wallets), ...Object.values(world.tokens).map(({ address }) => address)];
   const others = all.filter((address) => !world.watched.includes(address));
-  const onAdd = (event: SubmitEvent): void => {
+
+  function onAdd(event: SubmitEvent): void {
     event.preventDefault();
     const address = candidate;
     candidate = '';
     void perform({ do: 'watch', address });
-  };
+  }
+
   return html`<p class="soft">The notification service sends events only for the addresses in its webhook. A subscription
       chooses the channel for its alerts. An alert needs both.</p>
     <ul class="scope" aria-label="Watched addresses">

@@ -14,10 +14,11 @@ const TABS: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watc
 
 /** Draws the panel. `close` closes it where it is a drawer. */
 export function worldView(now: number, close: () => void): TemplateResult {
-  const startTour = (): void => {
+  function startTour(): void {
     restartTour();
     if (ui.drawer === 'world') close();
-  };
+  }
+
   const isClosed = ui.drawer !== 'world' && !ui.worldOpen;
   if (!model) return html``;
   return html`<aside class="world ${ui.drawer === 'world' ? 'open' : ''} ${isClosed ? 'closed' : ''}" aria-label="World">

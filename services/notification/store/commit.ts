@@ -14,16 +14,16 @@ export function createCommit(db: Database.Database): Commit {
   let waiting: Waiting[] = [];
 
   /** Runs one of the writes; returns the function that reports its result, to be called after the commit. */
-  const run = ({ work, resolve, reject }: Waiting): (() => void) => {
+  function run({ work, resolve, reject }: Waiting): () => void {
     try {
       const result = db.transaction(work)();
       return () => resolve(result);
     } catch (error) {
       return () => reject(error as Error);
     }
-  };
+  }
 
-  const flush = (): void => {
+  function flush(): void {
     const all = waiting;
     waiting = [];
     try {
@@ -32,7 +32,7 @@ export function createCommit(db: Database.Database): Commit {
     } catch (error) {
       for (const { reject } of all) reject(error as Error);
     }
-  };
+  }
 
   return <Result>(work: () => Result) =>
     new Promise<Result>((resolve, reject) => {

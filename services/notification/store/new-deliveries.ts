@@ -81,17 +81,17 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
     `DELETE FROM deliveries WHERE webhook_id = ? AND block_hash = ? AND event_key = ? AND removed = 1`,
   );
 
-  const add = (delivery: NewDelivery, isMove: boolean): KeptDelivery => {
+  function add(delivery: NewDelivery, isMove: boolean): KeptDelivery {
     const { webhookId, txHash, transferKey, replay = 0 } = delivery;
     const moved = isMove && transferKey !== '' ? orphanOf.get(webhookId, txHash, transferKey) : undefined;
     if (moved !== undefined) setState.run('moved', moved.id);
     const state = stateOf(delivery);
     const row = { ...delivery, replay, movedFrom: moved?.blockHash ?? null, state };
     return { ...delivery, state, id: Number(insert.run(row).lastInsertRowid) };
-  };
+  }
 
   /** Stores a delivery unless it is known. Back in the chain, an event that was sent and not withdrawn is not sent again. */
-  const keepOne = (delivery: NewDelivery): KeptDelivery | undefined => {
+  function keepOne(delivery: NewDelivery): KeptDelivery | undefined {
     const { webhookId, blockHash, eventKey, replay = 0 } = delivery;
     if (hasWebhook.get(webhookId) === undefined) return undefined;
     const known = existing.get(webhookId, blockHash, eventKey, replay);
@@ -109,7 +109,7 @@ export function createNewDeliveryStore(db: Database.Database): NewDeliveryStore 
       default:
         return undefined;
     }
-  };
+  }
 
   return {
     keep: (deliveries) =>
