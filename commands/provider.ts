@@ -14,7 +14,7 @@ import { embedReply, listInCode, pageOf, quoted, thirdPartyName, withInput } fro
 import type { ContextWith } from './shared/services.ts';
 import { suggestionError } from './shared/suggestions.ts';
 
-type Needs = ContextWith<'discovery' | 'cooldown'>;
+type Needs = ContextWith<'discovery' | 'cooldown' | 'after'>;
 
 const PER_PAGE = 5;
 /** How long choices wait for the service. After that, the last known or the specified categories are offered. */
@@ -62,12 +62,12 @@ export const provider = {
     search: (interaction, context) => search(interaction, lookUp(interaction, context), context),
     categories: (interaction, context) => categories(lookUp(interaction, context), context.t),
   }),
-  async autocomplete(interaction, { discovery }) {
+  async autocomplete(interaction, { discovery, after }) {
     if (!discovery) return [];
     const { keys } = await discovery.categories(CHOICES_MS);
     if (interaction.options.getFocused(true).name === 'provider') {
       const category = keyOf(interaction.options.getString('category'), keys);
-      return keys.includes(category) ? offerProviders(interaction, category, discovery, CHOICES_MS) : [];
+      return keys.includes(category) ? offerProviders(interaction, category, { discovery, after }, CHOICES_MS) : [];
     }
     const choices = keys.map((key) => ({ name: key, value: key }));
     return choicesWith(interaction.options.getFocused(), choices);

@@ -1,5 +1,5 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
-import { inTime } from '../../src/domain/clock.ts';
+import { type Clock, inTime } from '../../src/domain/clock.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
 import { choicesWith } from '../shared/choices.ts';
@@ -58,13 +58,13 @@ async function providerNames(category: string, discovery: Discovery): Promise<st
 export async function offerProviders(
   interaction: AutocompleteUse,
   category: string,
-  discovery: Discovery,
+  { discovery, after }: { discovery: Discovery; after: Clock['after'] },
   withinMs: number,
 ): Promise<Choice[]> {
   const typed = interaction.options.getFocused();
   const before = typed.slice(0, typed.lastIndexOf(',') + 1).trim();
   const last = typed.slice(typed.lastIndexOf(',') + 1);
-  const names = (await inTime(providerNames(category, discovery), withinMs)) ?? [];
+  const names = (await inTime(providerNames(category, discovery), withinMs, { after })) ?? [];
   const prefix = before === '' ? '' : `${before} `;
   const choices = names.map((name) => {
     const value = `${prefix}${name}`;

@@ -2,6 +2,7 @@ import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import type { Bars } from '../../src/discord/chart.ts';
 import type { InteractionContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import type { ScopeQuota } from '../../src/domain/quota.ts';
 import type { Reachability } from '../../src/domain/reachability.ts';
@@ -75,6 +76,7 @@ export interface CommandServices extends StoreGroups {
   settings: CommandSettings;
   /** Milliseconds since 1970. */
   now(): number;
+  after: Clock['after'];
   /** The amount and asset of a transfer ("5 `USDC`"), safe for Discord. */
   moved(transfer: Transfer, language: Language, cataloged: ReadonlySet<AddressText>): string;
   /** The name of a transfer's asset alone, safe for Discord. */

@@ -29,6 +29,7 @@ export function createCommandServices(
     | 'sendingPauses'
     | 'onRelabeled'
     | 'now'
+    | 'after'
   > & {
     store: Store;
     explorer: Pick<Explorer, 'token'> | null;

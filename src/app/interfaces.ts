@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { Clock } from '../domain/clock.ts';
 import { makePathToken } from '../receiver/paths.ts';
 import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
 import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
@@ -32,7 +33,7 @@ export async function openInterfaces(
     health,
     projects,
     explorer: openExplorer(config, health, now),
-    discovery: openDiscovery(config, health, now),
+    discovery: openDiscovery(config, health, clock),
   };
 }
 
@@ -86,9 +87,9 @@ function openExplorer(config: Config, health: InterfaceHealth, now: () => number
 }
 
 /** The directory of providers; null when the interface is off. */
-function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
+function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, clock: Clock): Discovery | null {
   if (!url) return null;
-  const discovery = createDiscovery({ url, now, onResponse: (failure) => health.note('discovery', failure) });
+  const discovery = createDiscovery({ url, ...clock, onResponse: (failure) => health.note('discovery', failure) });
   health.watch('discovery', discovery.probe);
   return discovery;
 }

@@ -17,7 +17,7 @@ const SCRAPE_MS = 5 * SECOND;
 
 /** Starts the operator's server; returns where it listens. */
 export async function startOperations(
-  { config, now, counts, stack }: AppContext,
+  { config, clock, now, counts, stack }: AppContext,
   metrics: () => Promise<Metrics>,
   { file, schema, store, database, shared, lastBackup }: Data,
   { health }: Interfaces,
@@ -26,8 +26,8 @@ export async function startOperations(
 ): Promise<string> {
   const figures = async () => ({
     // A fault is what the other figures are read for: they do not depend on the database.
-    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS).catch(() => null),
-    isDatabaseReady: (await databasePart(database, storageFault())).ready,
+    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS, clock).catch(() => null),
+    isDatabaseReady: (await databasePart(database, storageFault(), clock)).ready,
     syncMs: database.syncMs(),
     shards: work.present()?.gateway.shards() ?? null,
     elections: shared?.leadership.elections() ?? 0,
@@ -46,7 +46,7 @@ export async function startOperations(
     working: work.present,
     outages: health.outages,
     unreachable: reach.unreachable,
-    now,
+    clock,
   };
   const ops = createOps({
     scrape: async () => (await metrics()).render(toValues(counts, await figures())),

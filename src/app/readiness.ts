@@ -1,4 +1,4 @@
-import { inTime, SECOND } from '../domain/clock.ts';
+import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import type { Interface, Outage } from '../domain/upstream.ts';
 import type { Readiness } from '../receiver/ops.ts';
 import type { Unreachable } from '../receiver/reach.ts';
@@ -19,22 +19,22 @@ export interface ReadinessSources {
   working(): Pick<Working, 'gateway' | 'deliverer'> | null;
   outages(): ReadonlyMap<Interface, Outage>;
   unreachable(): Unreachable | null;
-  now(): number;
+  clock: Clock;
 }
 
 /** Reads whether each part can do its work, and why not. */
 export async function readReadiness(sources: ReadinessSources): Promise<Readiness> {
   const working = sources.working();
   return {
-    database: await databasePart(sources.database, sources.storageFault()),
+    database: await databasePart(sources.database, sources.storageFault(), sources.clock),
     ...(working && { discord: discordPart(working.gateway), sending: sendingPart(working.deliverer.state()) }),
-    interfaces: interfacesPart(sources.outages(), sources.now()),
-    publicUrl: reachPart(sources.unreachable(), sources.now()),
+    interfaces: interfacesPart(sources.outages(), sources.clock.now()),
+    publicUrl: reachPart(sources.unreachable(), sources.clock.now()),
   };
 }
 
 /** Whether the database can be used, or why not; `fault`: why deliveries cannot be stored. */
-export async function databasePart({ store, check }: OpenStore, fault: string | null): Promise<Part> {
+export async function databasePart({ store, check }: OpenStore, fault: string | null, clock: Clock): Promise<Part> {
   const unusable = check().then(
     // Only a small read: counting the waiting rows would delay deliveries. A read also succeeds on a full disk, so
     // `fault` is checked too.
@@ -46,6 +46,7 @@ export async function databasePart({ store, check }: OpenStore, fault: string | 
       (error: Error) => ({ reason: error.message }),
     ),
     READY_MS,
+    clock,
   );
   if (response === null) return { ready: false, detail: 'the database has not responded for 1.5 s: the disk may hang' };
   if (response.reason !== null) return { ready: false, detail: response.reason };

@@ -101,7 +101,7 @@ function startRouting(
 }
 
 function commandServices(
-  { config, now }: AppContext,
+  { config, clock, now }: AppContext,
   store: Store,
   { tokens, schema }: Data,
   interfaces: Interfaces,
@@ -117,6 +117,7 @@ function commandServices(
     schema,
     render: settings,
     now,
+    after: clock.after,
     lastRefused: refusedSources.last,
     lastBadSignature: badSignatures.last,
     sendingHold: deliverer.hold,

@@ -1,5 +1,5 @@
 import { type ChatInputCommandInteraction, type MessageContextMenuCommandInteraction, MessageFlags } from 'discord.js';
-import { inTime } from '../domain/clock.ts';
+import { type Clock, inTime } from '../domain/clock.ts';
 import { accessOf, installedHere } from './authority.ts';
 import type { Boundary, Outcome } from './boundary.ts';
 import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
@@ -12,6 +12,7 @@ const PUBLIC_MS = 1_000;
 export function commandHandlers<Services extends object>(
   byName: ReadonlyMap<string, AnyCommand<Services & InteractionContext>>,
   { run, show, openForm }: Boundary<Services>,
+  after: Clock['after'],
 ) {
   async function command(interaction: ChatInputCommandInteraction): Promise<void> {
     const found = byName.get(interaction.commandName);
@@ -36,7 +37,7 @@ export function commandHandlers<Services extends object>(
    * private, so the command gets a moment before it is deferred.
    */
   async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
-    const early = await inTime(work, PUBLIC_MS);
+    const early = await inTime(work, PUBLIC_MS, { after });
     const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
     if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
     await acknowledge(used, () => used.deferReply());

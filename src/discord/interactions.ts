@@ -1,5 +1,5 @@
 import type { AutocompleteInteraction, Interaction } from 'discord.js';
-import { inTime } from '../domain/clock.ts';
+import { type Clock, inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
 import { forLog } from '../errors.ts';
 import { accessOf } from './authority.ts';
@@ -16,14 +16,15 @@ export interface DispatcherOptions<Services extends object> extends BoundaryOpti
   commands: readonly AnyCommand<Services & InteractionContext>[];
   /** Milliseconds since 1970. */
   now(): number;
+  after: Clock['after'];
 }
 
 /** Creates the one handler of interactions, which never rejects. */
 export function createDispatcher<Services extends object>({ commands, now, ...options }: DispatcherOptions<Services>) {
-  const { log } = options;
+  const { log, after } = options;
   const boundary = createBoundary(options);
   const byName = new Map(commands.map((command) => [command.data.name, command]));
-  const { command, messageCommand } = commandHandlers(byName, boundary);
+  const { command, messageCommand } = commandHandlers(byName, boundary, after);
   const { component, form } = componentHandlers(byName, boundary);
 
   return async function dispatch(interaction: Interaction): Promise<void> {
@@ -53,7 +54,7 @@ export function createDispatcher<Services extends object>({ commands, now, ...op
       if (accessOf(found, used) === 'manage' && !context.manages) return [];
       return found.autocomplete(used, context);
     };
-    const offered = await inTime(choices(), CHOICES_MS).catch((error: unknown) => {
+    const offered = await inTime(choices(), CHOICES_MS, { after }).catch((error: unknown) => {
       log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
       return null;
     });

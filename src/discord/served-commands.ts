@@ -1,6 +1,6 @@
 import type { Client, Interaction } from 'discord.js';
 import { type BackOff, backOff } from '../domain/back-off.ts';
-import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
+import { MINUTE, SECOND } from '../domain/clock.ts';
 import { reasonOf } from '../errors.ts';
 import { installedHere } from './authority.ts';
 import type { Reply } from './command.ts';
@@ -17,7 +17,6 @@ export interface ServedCommandsOptions<Services extends object>
   commands(): Promise<DispatcherOptions<Services>['commands']>;
   /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
   onGuildUsed(guildId: string): void;
-  after: Clock['after'];
   /** From 0 to 1. */
   random(): number;
 }

@@ -42,8 +42,12 @@ export const systemClock: Clock = {
 };
 
 /** The result of the work within `ms`; null when it takes longer, while it continues. */
-export function inTime<Value>(work: Promise<Value>, ms: number, clock: Clock = systemClock): Promise<Value | null> {
+export function inTime<Value>(
+  work: Promise<Value>,
+  ms: number,
+  { after }: Pick<Clock, 'after'>,
+): Promise<Value | null> {
   const late = Promise.withResolvers<null>();
-  const cancel = clock.after(ms, () => late.resolve(null));
+  const cancel = after(ms, () => late.resolve(null));
   return Promise.race([work, late.promise]).finally(cancel);
 }

@@ -164,7 +164,7 @@ async function checkExplorer(config: Config): Promise<Finding> {
 
 async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Finding> {
   if (!url) return off('DISCOVERY_URL');
-  const { live, keys } = await createDiscovery({ url, now: systemClock.now }).categories();
+  const { live, keys } = await createDiscovery({ url, ...systemClock }).categories();
   if (live) return fine(`it has ${keys.length} categories`);
   return fault('it does not list its categories', 'Check DISCOVERY_URL.');
 }

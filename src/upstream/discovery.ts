@@ -1,4 +1,4 @@
-import { inTime, MINUTE } from '../domain/clock.ts';
+import { type Clock, inTime, MINUTE } from '../domain/clock.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { createCache } from './cache.ts';
 import { call, jsonOf } from './http.ts';
@@ -36,6 +36,7 @@ export interface DiscoveryOptions {
   url: string;
   /** Milliseconds since 1970. */
   now(): number;
+  after: Clock['after'];
   timeoutMs?: number;
   /** A request succeeded (null) or failed. */
   onResponse?(failure: UpstreamFailure | null): void;
@@ -56,7 +57,7 @@ const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
-export function createDiscovery({ url, now, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
+export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
   let loading: Promise<string[] | null> | null = null;
   const cached = createCache<RowsResult>(MAX_CACHED, now);
@@ -90,7 +91,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onResponse }: Dis
       loading ??= loadCategories().finally(() => {
         loading = null;
       });
-      const keys = await inTime(loading, withinMs);
+      const keys = await inTime(loading, withinMs, { after });
       return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
     },
 

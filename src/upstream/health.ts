@@ -59,7 +59,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
     },
     /** Probes every interface now; resolves within 6 s. */
     async check(): Promise<void> {
-      await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_MS);
+      await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_MS, clock);
     },
     /** The interfaces that are down now. */
     outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,

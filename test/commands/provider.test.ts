@@ -15,7 +15,7 @@ afterAll(async () => {
   await world.close();
   await upstream.close();
 });
-const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.services.now, timeoutMs });
+const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, ...world.clock, timeoutMs });
 beforeEach(() => {
   // A client of its own per test: the app's caches what it fetched, and probes the service after another test's fault.
   world.services.discovery = discovery();

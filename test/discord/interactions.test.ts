@@ -86,9 +86,16 @@ describe('answers', () => {
     expect([textOf(early), isPrivate(early), early.followups]).toEqual(['Not so.', true, []]);
 
     const gate = Promise.withResolvers<{ content: string }>();
-    behave = () => gate.promise;
+    let running = 0;
+    behave = () => {
+      running++;
+      return gate.promise;
+    };
     const open = { kind: 'command', name: 'open', userId: seed.mia, channelId: harbor.alerts } as const;
-    const used = await Promise.all([world.discord.use(open), world.discord.use(open)]);
+    const used = [world.discord.begin(open), world.discord.begin(open)] as const;
+    await until('both commands run', () => running === 2);
+    world.clock.advance(1_000);
+    await Promise.all(used.map((one) => one.acknowledged()));
     expect(used[0].state).toMatchObject({ responseType: 5, loading: true });
     // One of the two cannot be taken back.
     const away = { kind: 'error', status: 404, code: 0, message: '404: Not Found' } as const;
@@ -198,8 +205,15 @@ describe('choices', () => {
   it('offers no choices when they fail or hang', async () => {
     offer = () => Promise.reject(new Error('broken'));
     expect(await world.choices('probe', 'text')).toEqual([]);
-    offer = () => new Promise(() => {});
-    expect(await world.choices('probe', 'text')).toEqual([]);
+    const asked = Promise.withResolvers<void>();
+    offer = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const choices = world.choices('probe', 'text');
+    await asked.promise;
+    world.clock.advance(2_000);
+    expect(await choices).toEqual([]);
   });
 });
 

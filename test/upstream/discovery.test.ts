@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
 
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let time = 0;
+const clock = createManualClock();
 beforeAll(async () => {
   upstream = await startUpstream(() => null);
 });
@@ -11,7 +12,7 @@ afterAll(() => upstream.close());
 beforeEach(() => {
   upstream.requests.length = 0;
 });
-const client = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: () => time, timeoutMs });
+const client = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, ...clock, timeoutMs });
 const QUERY = { category: 'apis', search: null, providers: [] as string[] };
 const asked = () => upstream.requests.map(({ url }) => new URL(url, upstream.url).searchParams);
 const rows = (from: number, to: number) =>
@@ -54,8 +55,10 @@ describe('categories', () => {
     await Promise.all([discovery.categories(), discovery.categories()]);
     expect(upstream.requests).toHaveLength(1);
     upstream.set(() => null);
-    time += 3_600_000;
-    expect(await discovery.categories(20)).toEqual({ keys: ['brandnew'], live: false });
+    clock.advance(3_600_000);
+    const read = discovery.categories(20);
+    clock.advance(20);
+    expect(await read).toEqual({ keys: ['brandnew'], live: false });
   });
 });
 

@@ -78,7 +78,7 @@ async function reported(name: 'explorer' | 'discovery' | 'notification', given: 
   const outcomes: string[] = [];
   const options = {
     url: upstream.url,
-    now: () => 0,
+    ...createManualClock(),
     timeoutMs: 200,
     onResponse: (failure: { status: string } | null) => void outcomes.push(failure?.status ?? 'fine'),
   };

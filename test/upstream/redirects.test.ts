@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSender } from '../../src/discord/sender.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { createNotification } from '../../src/upstream/notification.ts';
@@ -42,7 +43,7 @@ const requests: [string, () => Promise<unknown>][] = [
   ['a token lookup', () => explorer().token(ADDRESS)],
   ['a list of webhooks', () => notification().webhooks()],
   ['a change of addresses', () => notification().addAddresses('w', [ADDRESS])],
-  ['a search for providers', () => createDiscovery({ url, now: Date.now }).categories()],
+  ['a search for providers', () => createDiscovery({ url, ...systemClock }).categories()],
   ['a message', () => sender().create('1', { content: 'x' }, 'nonce')],
   ['a message with a file', () => sender().create('1', { content: 'x' }, 'nonce', 'a,b')],
   ['a change of a message', () => sender().edit('1', '2', { content: 'x' })],
