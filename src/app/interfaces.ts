@@ -19,21 +19,26 @@ export interface Interfaces {
   discovery: Discovery | null;
 }
 
+/** How long a request may take, where that differs from the client's own limit. */
+type Limit = { timeoutMs?: number };
+
 /** Opens the clients of the interfaces. */
 export async function openInterfaces(
   context: AppContext,
   data: Data,
-  overrides: Pick<AppOverrides, 'notificationTimeoutMs'>,
+  overrides: Pick<AppOverrides, 'upstreamTimeoutMs'>,
 ): Promise<Interfaces> {
   const { config, clock, log, now, stack } = context;
   const health = createInterfaceHealth({ clock, log });
   stack.defer(health.close);
-  const projects = await openProjects(context, data, health, overrides.notificationTimeoutMs);
+  const { upstreamTimeoutMs: timeoutMs } = overrides;
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  const projects = await openProjects(context, data, health, limit);
   return {
     health,
     projects,
-    explorer: openExplorer(config, health, now),
-    discovery: openDiscovery(config, health, clock),
+    explorer: openExplorer(config, health, now, limit),
+    discovery: openDiscovery(config, health, clock, limit),
   };
 }
 
@@ -42,7 +47,7 @@ async function openProjects(
   { config, now, log }: AppContext,
   { store, keyFile, tokens }: Data,
   health: InterfaceHealth,
-  timeoutMs: number | undefined,
+  limit: Limit,
 ): Promise<Projects> {
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
@@ -65,7 +70,7 @@ async function openProjects(
     newToken: makePathToken,
     onTokens: tokens.refresh,
     onResponse: (failure) => health.note('notification', failure),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...limit,
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();
@@ -73,7 +78,7 @@ async function openProjects(
 }
 
 /** The explorer's lookup; null when the interface is off. */
-function openExplorer(config: Config, health: InterfaceHealth, now: () => number): Explorer | null {
+function openExplorer(config: Config, health: InterfaceHealth, now: () => number, limit: Limit): Explorer | null {
   if (!config.EXPLORER_API_URL) return null;
   const explorer = createExplorer({
     url: config.EXPLORER_API_URL,
@@ -81,15 +86,26 @@ function openExplorer(config: Config, health: InterfaceHealth, now: () => number
     apiKey: config.EXPLORER_API_KEY,
     now,
     onResponse: (failure) => health.note('explorer', failure),
+    ...limit,
   });
   health.watch('explorer', explorer.probe);
   return explorer;
 }
 
 /** The directory of providers; null when the interface is off. */
-function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, clock: Clock): Discovery | null {
+function openDiscovery(
+  { DISCOVERY_URL: url }: Config,
+  health: InterfaceHealth,
+  clock: Clock,
+  limit: Limit,
+): Discovery | null {
   if (!url) return null;
-  const discovery = createDiscovery({ url, ...clock, onResponse: (failure) => health.note('discovery', failure) });
+  const discovery = createDiscovery({
+    url,
+    ...clock,
+    onResponse: (failure) => health.note('discovery', failure),
+    ...limit,
+  });
   health.watch('discovery', discovery.probe);
   return discovery;
 }

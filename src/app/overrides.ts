@@ -26,8 +26,8 @@ export interface AppOverrides {
   limits?: Limits;
   /** The timeouts of requests' headers at the receiver. */
   headers?: typeof HEADERS;
-  /** Milliseconds that the notification service has to respond. */
-  notificationTimeoutMs?: number;
+  /** Milliseconds that each of the three interfaces has to respond. */
+  upstreamTimeoutMs?: number;
   /** Notified when the database can no longer be used. */
   onDatabase?: StoreListener;
 }

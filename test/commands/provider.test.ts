@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { linksOf as linksToShow } from '../../commands/provider/show.ts';
 import { translator } from '../../src/languages/index.ts';
-import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { type Given, HTML, startUpstream } from '../upstream/server.ts';
 import { buttonsOf, type CommandWorld, isPrivate, linksOf, seed, startWorld, textOf } from './world.ts';
 
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(() => null);
-  world = await startWorld();
+  upstream = stack.adopt(await startUpstream(() => null), (it) => it.close());
+  world = stack.adopt(await startWorld({ environment: { DISCOVERY_URL: upstream.url } }), (it) => it.close());
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
-const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, ...world.clock, timeoutMs });
-beforeEach(() => {
-  // A client of its own per test: the app's caches what it fetched, and probes the service after another test's fault.
-  world.services.discovery = discovery();
+afterAll(() => stack.disposeAsync());
+beforeEach(async () => {
+  // The client caches what it fetched, and probes the service after another test's fault.
+  await world.restart();
   upstream.requests.length = 0;
 });
 
@@ -62,13 +58,13 @@ describe('/provider search', () => {
     const actionButtons = ['[A](https://intranet/docs)', '[B](https://[::1]/docs)', '[C](https://c.example/docs)'];
     directory([{ provider: 'Acme', actionButtons }]);
     const discovery = world.services.discovery!;
-    world.services.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/apis' };
+    world.replace({ discovery: { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/apis' } });
     const answer = await world.use('provider search', { category: 'apis' });
     expect(textOf(answer)).toContain('### 1. `Acme`');
     expect(linksOf(answer).map(({ url }) => url)).toEqual(['https://c.example/docs']);
     directory([]);
     for (const page of ['http://directory:4000/toolbox/none', `https://directory.example/?${'s'.repeat(490)}`]) {
-      world.services.discovery = { ...discovery, directoryUrl: () => page };
+      world.replace({ discovery: { ...discovery, directoryUrl: () => page } });
       const empty = await world.use('provider search', { category: 'brandnew' });
       expect(textOf(empty)).toContain('No provider matches');
       expect(linksOf(empty)).toEqual([]);
@@ -110,7 +106,6 @@ describe('/provider search', () => {
     expect(textOf(first)).toContain('12 providers · page 1 of 3');
     expect(buttonsOf(first).filter((id) => id.length > 100)).toEqual([]);
     await world.restart();
-    world.services.discovery = discovery();
     const second = await world.press(first, 'provider:page:apis:1');
     expect(textOf(second)).toContain('`Provider 6`');
     expect(new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams.get('search')).toBe('100%: x');
@@ -214,7 +209,7 @@ describe('/provider search', () => {
   ];
   it.each(wrong)('explains why providers cannot be shown: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
-    if (given === null) world.services.discovery = discovery(50);
+    if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
   });
 
@@ -234,7 +229,7 @@ describe('/provider search', () => {
     await expect
       .poll(offered, { message: 'the choices for “bra”', timeout: 120_000 })
       .toEqual([{ name: 'brandnew', value: 'brandnew' }]);
-    world.services.discovery = discovery(50);
+    await world.restart({ upstreamTimeoutMs: 50 });
     upstream.set(() => null);
     expect(await world.choices('provider search', 'category')).toHaveLength(12);
   });
@@ -244,7 +239,7 @@ describe('/provider categories', () => {
   it('lists the active categories, or marks them as the specified ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
-    world.services.discovery = discovery();
+    await world.restart();
     upstream.set(() => HTML);
     expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*default categories/);
   });

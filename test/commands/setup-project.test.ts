@@ -171,7 +171,7 @@ describe('/setup project', () => {
   ];
   it.each(wrong)('stores no project and explains what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
-    if (given === null) await world.restart({ notificationTimeoutMs: 50 });
+    if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
     const text = textOf(await store(keys));
     expect(text).toMatch(sentence);
     expect(text).toContain('Nothing was stored.');

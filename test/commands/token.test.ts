@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { imitationsAmong } from '../../commands/shared/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { storeTransfers } from './stored.ts';
 import {
@@ -21,25 +20,16 @@ import {
 const { harbor, orchid } = seed;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(() => null);
-  world = await startWorld();
+  upstream = stack.adopt(await startUpstream(() => null), (it) => it.close());
+  const environment = { EXPLORER_API_URL: upstream.url, EXPLORER_API_KEY: 'query-key' };
+  world = stack.adopt(await startWorld({ environment }), (it) => it.close());
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
-const explorer = (timeoutMs = 60_000) =>
-  createExplorer({
-    url: upstream.url,
-    addressParam: 'contractaddress',
-    apiKey: 'query-key',
-    now: world.services.now,
-    timeoutMs,
-  });
-beforeEach(() => {
-  // A client of its own per test: the app's caches what it fetched, and probes the service after another test's fault.
-  world.services.explorer = explorer();
+afterAll(() => stack.disposeAsync());
+beforeEach(async () => {
+  // The client caches what it fetched, and probes the service after another test's fault.
+  await world.restart();
   upstream.requests.length = 0;
 });
 
@@ -157,7 +147,7 @@ describe('/token', () => {
   ];
   it.each(wrong)('explains why a token cannot be shown: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
-    if (given === null) world.services.explorer = explorer(50);
+    if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toMatch(sentence);
     expect(answer).toSatisfy(isPrivate);

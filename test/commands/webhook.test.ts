@@ -109,7 +109,7 @@ describe('/webhook list', () => {
     'explains in the list what went wrong when the service responds with %s',
     async (_name, given, sentence) => {
       list = given;
-      if (given === null) await world.restart({ notificationTimeoutMs: 50 });
+      if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
       expect(textOf(await world.use('webhook list'))).toMatch(sentence);
     },
   );
@@ -283,7 +283,7 @@ describe('/webhook remove', () => {
     async (_name, given, sentence) => {
       const asked = await remove(A);
       removal = given;
-      if (given === null) await world.restart({ notificationTimeoutMs: 50 });
+      if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
       const done = await world.press(asked, 'webhook:confirm');
       expect(textOf(done)).toMatch(/Not removed/);
       expect(textOf(done)).toMatch(sentence);

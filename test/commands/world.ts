@@ -57,7 +57,7 @@ export async function startWorld(options: WorldOptions = {}) {
       ...options.environment,
     },
     // Any machine may be slow.
-    notificationTimeoutMs: 60_000,
+    upstreamTimeoutMs: 60_000,
   };
   const pipeline = await openPipeline({
     ...usual,

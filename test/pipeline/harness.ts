@@ -95,7 +95,7 @@ export interface Pipeline {
 
 export interface PipelineOptions
   extends DiscordOptions,
-    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed' | 'notificationTimeoutMs'> {
+    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed' | 'upstreamTimeoutMs'> {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
@@ -107,7 +107,7 @@ export interface PipelineOptions
 }
 
 /** What a restart may change. */
-export type Restart = Pick<PipelineOptions, 'environment' | 'notificationTimeoutMs'>;
+export type Restart = Pick<PipelineOptions, 'environment' | 'upstreamTimeoutMs'>;
 
 /** The bot over a stand-in for Discord, until the test has finished. */
 export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
@@ -121,7 +121,7 @@ export async function openPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
   environment,
-  notificationTimeoutMs,
+  upstreamTimeoutMs,
   openStore: open,
   connect = noGateway,
   log = testLog(),
@@ -138,7 +138,7 @@ export async function openPipeline({
   const connection = createConnection(discord);
   const next: Required<Pick<Restart, 'environment'>> & Restart = {
     environment: { ...environment },
-    ...(notificationTimeoutMs !== undefined && { notificationTimeoutMs }),
+    ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
   };
   const start = async () => {
     const opened = await (open ?? openFile)();
@@ -152,7 +152,7 @@ export async function openPipeline({
       connect,
       ...(renderers && { renderers }),
       ...(services && { services }),
-      ...(next.notificationTimeoutMs !== undefined && { notificationTimeoutMs: next.notificationTimeoutMs }),
+      ...(next.upstreamTimeoutMs !== undefined && { upstreamTimeoutMs: next.upstreamTimeoutMs }),
     });
   };
   const bot = stack.adopt(await startRestartable(start, clock), (it) => it.stop());
