@@ -45,7 +45,7 @@ it('names what the services import in a package of their own, in the versions th
   expect(Object.entries(dependencies).filter(([name, version]) => used[name] !== version)).toEqual([]);
 });
 
-it('gives the Discord stand-in the versions of the bot, and lets it import only the clock from outside its folder', () => {
+it('gives the Discord stand-in the versions of the bot, and lets it import only clock and units from outside its folder', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version?: string }> };
   const { dependencies } = JSON.parse(read('sandbox/discord/package.json')) as { dependencies: Record<string, string> };
   for (const [name, version] of Object.entries(dependencies))
@@ -54,7 +54,7 @@ it('gives the Discord stand-in the versions of the bot, and lets it import only 
   const imported = sources.flatMap((name) =>
     [...read(`sandbox/discord/${name}`).matchAll(/from '((?!\.\/|node:)[^']+)'/g)].map(([, from]) => from!),
   );
-  const packaged = imported.filter((from) => from !== '../../src/domain/clock.ts');
+  const packaged = imported.filter((from) => !/^\.\.\/\.\.\/src\/domain\/(bytes|clock)\.ts$/.test(from));
   const names = new Set(packaged.map((from) => from.replace(/^((?:@[^/]+\/)?[^/]+)\/.*$/, '$1')));
   expect([...names].toSorted()).toEqual(Object.keys(dependencies).toSorted());
 });
