@@ -26,37 +26,47 @@ export function startUpkeep(
   log: Logger,
   { look, since, ...removal }: { look(): void; since(ms: number): number } & Parameters<typeof eraseRemoved>[2],
 ): () => void {
+  let isStopped = false;
   let unmatchedUntil = 0;
-  const deleteOld = async () => {
+
+  async function deleteOld(): Promise<void> {
+    await finishErasures(store);
+    const before = await pruneBefore(store, since(RETENTION_MS));
+    await eraseRemoved(store, before, removal);
+    let at: RetentionCursor | null = null;
+    do at = await store.retention.prune(before, at);
+    while (at && !isStopped);
+    if (isStopped) return;
+    await store.retention.setPrunedBefore(before);
+    log.debug({ before: new Date(before) }, 'deleted old data');
+    const unmatchedBefore = since(UNMATCHED_MS);
+    await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
+    unmatchedUntil = unmatchedBefore;
+    // One step per hour: a clock that is wrong for a while does not delete all entries.
+    await store.audit.prune(since(AUDIT_RETENTION_MS));
+  }
+
+  async function deleteAgain(): Promise<void> {
     try {
-      await finishErasures(store);
-      const before = await pruneBefore(store, since(RETENTION_MS));
-      await eraseRemoved(store, before, removal);
-      let at: RetentionCursor | null = null;
-      do at = await store.retention.prune(before, at);
-      while (at);
-      await store.retention.setPrunedBefore(before);
-      log.debug({ before: new Date(before) }, 'deleted old data');
-      const unmatchedBefore = since(UNMATCHED_MS);
-      await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
-      unmatchedUntil = unmatchedBefore;
-      // One step per hour: a clock that is wrong for a while does not delete all entries.
-      await store.audit.prune(since(AUDIT_RETENTION_MS));
+      await deleteOld();
     } catch (error) {
-      log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
+      if (!isStopped) log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
     }
-    stopDeleting = clock.after(HOUR, () => void deleteOld());
-  };
-  const lookAgain = () => {
+    if (!isStopped) cancelDeleting = clock.after(HOUR, () => void deleteAgain());
+  }
+
+  function lookAgain(): void {
     look();
-    stopLooking = clock.after(MINUTE, lookAgain);
-  };
-  let stopLooking = clock.after(MINUTE, lookAgain);
+    cancelLooking = clock.after(MINUTE, lookAgain);
+  }
+
   void finishErasures(store).catch((error: unknown) => log.warn({ err: error }, 'cannot finish erasing a server'));
-  let stopDeleting = clock.after(HOUR, () => void deleteOld());
+  let cancelDeleting = clock.after(HOUR, () => void deleteAgain());
+  let cancelLooking = clock.after(MINUTE, lookAgain);
   return () => {
-    stopDeleting();
-    stopLooking();
+    isStopped = true;
+    cancelDeleting();
+    cancelLooking();
   };
 }
 

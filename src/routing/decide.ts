@@ -29,7 +29,7 @@ export function parseDelivery(row: InboxRow): WaitingDelivery {
 
 type Outcome =
   | { status: 'decided'; row: InboxRow; id: number; decision: EventDecision }
-  | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null };
+  | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null; error?: unknown };
 
 /**
  * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves
@@ -56,7 +56,6 @@ export async function decide(
     if (acked === undefined || pending.has(item.row.scope)) continue;
     const answeredAt = acked ?? item.row.answeredAt;
     if (!('event' in item)) {
-      log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');
       outcomes.push({ status: 'quarantined', id, reason: item.reason, answeredAt });
       continue;
     }
@@ -65,16 +64,23 @@ export async function decide(
       remember(state, decision);
       outcomes.push({ status: 'decided', row: item.row, id, decision });
     } catch (error) {
-      log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
-      outcomes.push({ status: 'quarantined', id, reason: failureReason(error), answeredAt });
+      outcomes.push({ status: 'quarantined', id, reason: failureReason(error), answeredAt, error });
     }
   }
   return {
     result: merge(outcomes, learned, state.stats, now),
     logRouted() {
-      for (const outcome of outcomes) if (outcome.status === 'decided') logRouted(log, outcome, now);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'decided') logRouted(log, outcome, now);
+        else logQuarantined(log, outcome);
+      }
     },
   };
+}
+
+function logQuarantined(log: Logger, { id, reason, error }: Extract<Outcome, { status: 'quarantined' }>): void {
+  if (error === undefined) log.warn({ inbox: id, reason }, 'delivery quarantined');
+  else log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
 }
 
 /** Channels that a line of the log names. */

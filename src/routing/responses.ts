@@ -23,9 +23,14 @@ interface OwnResponses {
 export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponses, elapsed: () => number) {
   /** Since when each was seen to be open: clocks of machines disagree. */
   const openSince = new Map<number, number>();
+  /** Deliveries of this process whose row was read while it was open: it does not show how the response ended. */
+  const readEarly = new Set<number>();
 
   function note({ id, isOpen }: InboxRow): void {
-    if (!isOpen || own.has(id)) openSince.delete(id);
+    const isOwn = own.has(id);
+    if (isOpen && isOwn) readEarly.add(id);
+    else readEarly.delete(id);
+    if (!isOpen || isOwn) openSince.delete(id);
     else if (!openSince.has(id)) openSince.set(id, elapsed());
   }
 
@@ -41,12 +46,17 @@ export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponse
     /** When a delivery's 200 was written completely; null: never, or its row knows; undefined: it is still pending. */
     ackedAt(id: number): number | null | undefined {
       if (own.has(id)) return own.ackedAt(id);
+      // How it ended was recorded since. That wakes the router, which then reads the row again.
+      if (readEarly.has(id)) return undefined;
       const since = openSince.get(id);
       return since === undefined || elapsed() - since >= LOST_MS ? null : undefined;
     },
     /** Forgets deliveries that were routed. */
     forget(ids: readonly number[]): void {
-      for (const id of ids) openSince.delete(id);
+      for (const id of ids) {
+        openSince.delete(id);
+        readEarly.delete(id);
+      }
     },
   };
 }

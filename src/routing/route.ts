@@ -151,8 +151,8 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
   async function quarantine(id: number, error: unknown): Promise<number> {
     const answeredAt = ackedAt(id);
     if (answeredAt === undefined) return 0;
-    log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
     await store.routing.commit(quarantineOne(id, failureReason(error), answeredAt, now()));
+    log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
     finish([id], 1);
     return 1;
   }

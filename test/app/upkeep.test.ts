@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { HARBOR, type Pipeline, startPipeline } from '../pipeline/harness.ts';
+import { noGateway } from '../app.ts';
+import { HARBOR, openPipeline, type Pipeline, startPipeline } from '../pipeline/harness.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 
@@ -34,4 +35,30 @@ it('deletes entries of the audit log after a year', async () => {
   await pipeline.pass(HOUR, MINUTE);
   await until('the older entry is deleted', async () => (await audit.page(HARBOR, 0, 9)).total === 1);
   expect((await audit.page(HARBOR, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
+});
+
+it('deletes nothing after it was stopped during a deletion', async () => {
+  const held = Promise.withResolvers<void>();
+  let deletions = 0;
+  const { close, pass, clock } = await openPipeline({
+    // The gateway closes after the upkeep was stopped.
+    connect: (options) => ({ ...noGateway(options), close: async () => held.resolve() }),
+    store: ({ erasure, ...store }) => ({
+      ...store,
+      erasure: {
+        ...erasure,
+        async removed() {
+          deletions++;
+          await held.promise;
+          throw new Error('the database is closed');
+        },
+      },
+    }),
+  });
+  await pass(HOUR, MINUTE);
+  await until('a deletion is under way', () => deletions > 0);
+  await close();
+  await new Promise((resolve) => setImmediate(resolve));
+  // No timer is left that would delete again.
+  expect([deletions, clock.untilNext()]).toEqual([1, Number.POSITIVE_INFINITY]);
 });

@@ -1,6 +1,10 @@
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { routedIn } from '../../sandbox/routed.ts';
+import { SECOND } from '../../src/domain/clock.ts';
+import { StoreError } from '../../src/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import { until } from '../until.ts';
 import { ALERTS, MESSAGES, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 interface Line {
@@ -11,10 +15,10 @@ interface Line {
 }
 
 /** A bot whose log is kept. */
-async function startLogged(level: string) {
+async function startLogged(level: string, store?: (real: Store) => Store) {
   const lines: Line[] = [];
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
-  const pipeline = await startPipeline({ log });
+  const pipeline = await startPipeline({ log, ...(store && { store }) });
   await pipeline.watch(TREASURY, ALERTS);
   return { pipeline, lines };
 }
@@ -51,4 +55,25 @@ it('logs a routed delivery in the form that the sandbox reads', async () => {
   await pipeline.routed();
   const read = lines.map((line) => routedIn(JSON.stringify(line))).filter((routed) => routed !== null);
   expect(read).toEqual([{ txHash: String(event.txHash), at: expect.any(Number), hidden: ['minimum'] }]);
+});
+
+it('logs a quarantined delivery once, when it is stored, however often storing it fails before', async () => {
+  let failures = 3;
+  const { pipeline, lines } = await startLogged('warn', ({ routing, ...store }) => ({
+    ...store,
+    routing: {
+      ...routing,
+      async commit(result) {
+        if (failures-- > 0) throw new StoreError('database or disk is full', 'SQLITE_FULL');
+        return routing.commit(result);
+      },
+    },
+  }));
+  const received = pipeline.receive('not JSON');
+  await until('the delivery is quarantined', async () => {
+    pipeline.clock.advance(SECOND);
+    return (await pipeline.store.quarantine.list()).length === 1;
+  });
+  await received;
+  expect(lines.map(({ msg }) => msg)).toEqual([...Array(3).fill('routing paused'), 'delivery quarantined']);
 });

@@ -45,3 +45,14 @@ it('knows how the responses to its own deliveries ended before the database does
   expect(responses.ackedAt(1)).toBe(5);
   expect(responses.ackedAt(2)).toBeUndefined();
 });
+
+it('waits for a row to be read again if it was read before the response to its own delivery was recorded', async () => {
+  const own: Record<number, number | null | undefined> = { 1: undefined };
+  const { responses, read } = open(own);
+  await read({ id: 1, isOpen: true });
+  // It is recorded while the context of the delivery is read, and the process has no more to remember.
+  delete own[1];
+  expect(responses.ackedAt(1)).toBeUndefined();
+  await read({ id: 1, isOpen: false, answeredAt: 5 });
+  expect(responses.ackedAt(1)).toBeNull();
+});

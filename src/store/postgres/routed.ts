@@ -3,13 +3,16 @@ import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
 import { toDeliveryRow } from '../sql/transfer-rows.ts';
 import { asJson, type Statements } from './connection.ts';
 import { requestChanges } from './edits.ts';
+import { alreadyRouted } from './errors.ts';
 import { keepLearned } from './guard.ts';
 import { addChannels } from './notices.ts';
 import { addPartitions, firstIdOf, newId } from './partitions.ts';
 
 /** Stores what was decided, within one transaction; returns the channels in which sent messages must change. */
 export async function storeRouted(sql: Statements, routed: RoutingResult): Promise<string[]> {
-  const { now, done, quarantined } = routed;
+  const { now } = routed;
+  await moveToQuarantine(sql, routed.quarantined);
+  await takeFromInbox(sql, routed);
   const ids = await putTransfers(sql, routed.transfers);
   const withId = <Row extends { transferKey: string }>(rows: readonly Row[]) =>
     rows.map((row) => ({ ...row, transferId: ids.get(row.transferKey)! }));
@@ -17,8 +20,6 @@ export async function storeRouted(sql: Statements, routed: RoutingResult): Promi
   await addAlerts(sql, withId(routed.alerts), now);
   await addDecisions(sql, withId(routed.decisions));
   await putStats(sql, routed.stats);
-  await moveToQuarantine(sql, quarantined);
-  await sql.run('DELETE FROM inbox WHERE id = ANY($1::bigint[])', [...done, ...quarantined.map(({ id }) => id)]);
   await keepLearned(sql, routed.learned);
   return requestChanges(
     sql,
@@ -151,4 +152,14 @@ async function moveToQuarantine(sql: Statements, quarantined: RoutingResult['qua
        JOIN inbox ON inbox.id = q.id ORDER BY inbox.id`,
     asJson(quarantined),
   );
+}
+
+/**
+ * Takes deliveries out of the inbox. If one is no longer there, an earlier commit may have stored this already, although
+ * its response was lost: what was decided since counts it twice.
+ */
+async function takeFromInbox(sql: Statements, { done, quarantined }: RoutingResult): Promise<void> {
+  const ids = [...done, ...quarantined.map(({ id }) => id)];
+  const taken = await sql.run('DELETE FROM inbox WHERE id = ANY($1::bigint[])', ids);
+  if (taken < ids.length) throw alreadyRouted();
 }
