@@ -28,7 +28,7 @@ const PLAN = [
 /** Discord's limit of requests per second, and the bot's own. */
 const PER_SECOND = [50, 40];
 
-/** The least time in which this many alerts can be posted, in milliseconds, with ten per message. */
+/** The shortest time in which this many alerts can be posted, in milliseconds, with ten per message. */
 function bound(alerts: number, channels: number, perSecond: number): number {
   const each = Math.ceil(alerts / channels / ALERTS_PER_MESSAGE);
   const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
@@ -101,14 +101,14 @@ export async function bursts(): Promise<void> {
     for (let run = 0; run < RUNS; run++) results.push(await measure(alerts, channels));
     const median = (of: (result: Result) => number) => short(spread(results.map(of)).median);
     for (const perSecond of PER_SECOND) {
-      const most = bound(alerts, channels, perSecond);
+      const boundMs = bound(alerts, channels, perSecond);
       rows.push({
         alerts,
         channels,
         'requests/s': perSecond,
         wanted: 1.1,
-        ...ratioColumns(results.map(({ ms }) => ms / most)),
-        'bound s': short(most / 1_000),
+        ...ratioColumns(results.map(({ ms }) => ms / boundMs)),
+        'bound s': short(boundMs / 1_000),
         seconds: median(({ ms }) => ms / 1_000),
         'acknowledged s': median(({ acknowledged }) => acknowledged / 1_000),
         requests: median(({ messages }) => messages),

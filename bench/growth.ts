@@ -116,8 +116,8 @@ async function undelivered(): Promise<void> {
   const more = spread(waiting!.map((memory, run) => memory - without![run]!));
   const block = spread(longest);
   report('undelivered', [
-    { figure: `MiB for ${ALERTS} undelivered alerts`, wanted: 20, median: short(more.median), most: short(more.max) },
-    { figure: 'longest step of retention, ms', wanted: 20, median: short(block.median), most: short(block.max) },
+    { figure: `MiB for ${ALERTS} undelivered alerts`, wanted: 20, median: short(more.median), max: short(more.max) },
+    { figure: 'longest step of retention, ms', wanted: 20, median: short(block.median), max: short(block.max) },
   ]);
 }
 

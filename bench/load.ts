@@ -43,7 +43,7 @@ interface Target {
   body: string;
 }
 
-/** The same with new transactions, numbered from `first`, to each of these targets in turn. */
+/** Posts new transactions, numbered from `first`, to each of these targets in turn. */
 export async function postNew(
   targets: readonly Target[],
   first: number,

@@ -159,8 +159,8 @@ async function work(peer: Peer, stub: Stub): Promise<Row> {
     await wait(IDLE_MS);
     const idle = running.memory();
     const took = await latency(running, stub);
-    const most = await load(running, stub, folder.path);
-    return { ...most, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
+    const loaded = await load(running, stub, folder.path);
+    return { ...loaded, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
   } finally {
     await running.kill();
   }
@@ -178,7 +178,7 @@ async function measure(peer: Peer): Promise<Row> {
 }
 
 /**
- * The same work done by other programs: a webhook in, a message to Discord out. One run each; a program that cannot run
+ * Other programs at the same work: a webhook in, a message to Discord out. One run each; a program that cannot run
  * is listed with the reason.
  */
 export async function peers(): Promise<void> {

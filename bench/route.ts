@@ -59,7 +59,7 @@ function bytesRead(): number {
   }
 }
 
-/** The same once; each event comes from a stranger and matches one subscription. */
+/** Routes events once; each one comes from a stranger and matches one subscription. */
 async function route({ store, subscriptions }: Filled): Promise<number> {
   const bodies = Array.from({ length: EVENTS }, () => {
     const n = nextEvent();

@@ -14,7 +14,7 @@ export interface Spread {
   max: number;
 }
 
-/** Median, least and most. */
+/** Median, minimum and maximum. */
 export function spread(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };

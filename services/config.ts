@@ -30,9 +30,9 @@ const projects = z.string().transform((text, context): Project[] =>
 );
 
 /** A whole number as text. Every fault has the same message. */
-export const wholeNumber = (least: number, most: number) => {
-  const error = `must be a whole number from ${least} to ${most}`;
-  return z.coerce.number({ error }).int(error).min(least, error).max(most, error);
+export const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
 };
 
 const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT }).refine(hasReadableCredentials, CREDENTIALS_FAULT);

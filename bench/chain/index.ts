@@ -86,11 +86,11 @@ async function keepsUp(): Promise<Row> {
   await here.watch(WATCHED_ADDRESSES, 16);
   await here.node.ask('grow');
   await wait(2_000);
-  let most = 0;
+  let maxLag = 0;
   const end = Date.now() + seconds * 1_000;
   while (Date.now() < end) {
     const { height } = await here.state();
-    most = Math.max(most, height - (await here.next()) + 1);
+    maxLag = Math.max(maxLag, height - (await here.next()) + 1);
     await wait(100);
   }
   const { height, calls } = await here.state();
@@ -98,7 +98,7 @@ async function keepsUp(): Promise<Row> {
   return {
     what: `blocks every 0.25 s, ${seconds} s`,
     wanted: 'keeps up',
-    figure: `${most} blocks behind at most`,
+    figure: `${maxLag} blocks behind at most`,
     'calls/s': short(calls / (seconds + 2)),
   };
 }

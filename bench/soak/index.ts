@@ -19,7 +19,7 @@ import { type Counted, verdictOf } from './verdict.ts';
 
 /** Transfers; with twins, repeats and duplicates there are 1.5 times as many requests. */
 const PER_SECOND = 12;
-/** The same happens in each cycle. There are at least two, which are shorter if time is short. */
+/** Each cycle repeats the same load. There are at least two, which are shorter if time is short. */
 const CYCLE_MINUTES = 6;
 const SAMPLE_MS = 5 * SECOND;
 /** Everything must have been posted by then. */

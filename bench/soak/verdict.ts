@@ -59,13 +59,13 @@ function changesOf({ cycles, cycleMs, samples }: Soak, posted: Counted['posted']
   const within = <T extends { at: number }>(list: readonly T[], cycle: number) =>
     list.filter(({ at }) => Math.floor(at / cycleMs) === cycle);
   const risen: string[] = [];
-  const row = (figure: string, of: (cycle: number) => number, flat = FLAT, least = 0): Row => {
+  const row = (figure: string, of: (cycle: number) => number, flat = FLAT, min = 0): Row => {
     const [first, middle, last] = shown.map(of) as [number, number, number];
-    if (last > Math.max(middle * flat, least)) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
+    if (last > Math.max(middle * flat, min)) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
     return { figure, 'first cycle': short(first), 'middle cycle': short(middle), 'last cycle': short(last) };
   };
-  const median = (figure: string, value: (sample: Sample) => number, least = 0) =>
-    row(figure, (cycle) => quantile(within(samples, cycle).map(value), 0.5), FLAT, least);
+  const median = (figure: string, value: (sample: Sample) => number, min = 0) =>
+    row(figure, (cycle) => quantile(within(samples, cycle).map(value), 0.5), FLAT, min);
   const grown = (value: (sample: Sample) => number) => (cycle: number) => {
     const list = within(samples, cycle);
     return value(list.at(-1)!) - value(list[0]!);

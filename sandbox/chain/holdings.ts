@@ -15,7 +15,7 @@ export interface Holdings {
    * @throws RangeError when a wallet holds less: an unrequested mint would appear as an alert.
    */
   ensureErc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void>;
-  /** The same for one id of the ERC-1155. */
+  /** Makes sure that an address holds `amount` of one id of the ERC-1155. */
   ensureErc1155(owner: Address, id: bigint, amount: bigint): Promise<void>;
   /** Removes `count` NFTs, or the wanted one, from an address. Mints what is missing first. */
   takeNfts(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]>;

@@ -158,9 +158,9 @@ export function checkCommands(body: Json): void {
   const found = createFieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
   found.throwIfAny();
-  for (const [type, most] of Object.entries(MAX_COMMANDS))
-    if (body.filter((command: Json) => (command?.type ?? 1) === Number(type)).length > most)
-      throw errors.tooManyCommands(most);
+  for (const [type, max] of Object.entries(MAX_COMMANDS))
+    if (body.filter((command: Json) => (command?.type ?? 1) === Number(type)).length > max)
+      throw errors.tooManyCommands(max);
   const seen = new Set<string>();
   for (const [index, command] of body.entries()) {
     if (!conforms('commands-item', command, found, [index])) continue;

@@ -67,8 +67,8 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
     const old = list(guildId);
     const wanted = typeOf(body);
     const known = old.find((one) => one.name === body.name && one.type === wanted);
-    const most = MAX_COMMANDS[wanted] ?? Number.POSITIVE_INFINITY;
-    if (!known && old.filter(({ type }) => type === wanted).length >= most) throw errors.tooManyCommands(most);
+    const max = MAX_COMMANDS[wanted] ?? Number.POSITIVE_INFINITY;
+    if (!known && old.filter(({ type }) => type === wanted).length >= max) throw errors.tooManyCommands(max);
     const command = build(guildId, body, known);
     store(guildId, [...old.filter((one) => one !== known), command]);
     return { isNew: !known, command };

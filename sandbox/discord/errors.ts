@@ -81,8 +81,8 @@ export const errors = {
   unknownWebhook: make(404, 10015, 'Unknown Webhook'),
   unknownInteraction: make(404, 10062, 'Unknown interaction'),
   unknownCommand: make(404, 10063, 'Unknown application command'),
-  tooManyCommands: (most: number): DiscordError =>
-    new DiscordError(400, 30032, `Maximum number of application commands reached (${most}).`),
+  tooManyCommands: (max: number): DiscordError =>
+    new DiscordError(400, 30032, `Maximum number of application commands reached (${max}).`),
   alreadyAcknowledged: make(400, 40060, 'Interaction has already been acknowledged.'),
   tooLarge: make(413, 40005, 'Request entity too large'),
   missingAccess: make(403, 50001, 'Missing Access'),

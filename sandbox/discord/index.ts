@@ -97,7 +97,7 @@ export interface Discord {
   until(what: string, condition: (discord: Discord) => boolean): Promise<void>;
   /** Performs a person's action. Resolves once the bot has acknowledged it or failed to. @throws {@link NotPossible} */
   use(request: InteractionRequest): Promise<Interaction>;
-  /** The same, without waiting for the bot. */
+  /** Performs a person's action without waiting for the bot. */
   begin(request: InteractionRequest): Interaction;
   /** Changes the world. @throws {@link NotPossible} */
   act(action: WorldAction): WorldResult;

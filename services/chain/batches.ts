@@ -9,9 +9,9 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Sends calls to a node, up to `most` of the same moment in one request, until the node refuses batches. */
-export function createBatches({ post }: Http, most: number) {
-  let size = most;
+/** Sends calls to a node, up to `max` of the same moment in one request, until the node refuses batches. */
+export function createBatches({ post }: Http, max: number) {
+  let size = max;
   const queue: Waiting[] = [];
 
   async function single(method: string, params: readonly unknown[]): Promise<unknown> {

@@ -10,9 +10,9 @@ class BadRequest extends Error {
 }
 
 const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
-const text = (most: number) => {
-  const error = `must be one text of at most ${most} characters`;
-  return z.string({ error }).max(most, error);
+const text = (max: number) => {
+  const error = `must be one text of at most ${max} characters`;
+  return z.string({ error }).max(max, error);
 };
 /** The query of a category's rows. */
 export const rowsQuery = z.object({

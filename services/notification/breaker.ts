@@ -5,9 +5,9 @@ import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 export interface Breaker {
   /** When a receiver may be tried, in milliseconds since 1970; 0: now. While it is paused, one attempt at a time probes it. */
   openUntil(origin: string): number;
-  /** An attempt begins. */
+  /** Records that an attempt begins. */
   begin(origin: string): void;
-  /** An attempt ended. A refused connection is not a timeout. */
+  /** Records that an attempt ended. A refused connection is not a timeout. */
   end(origin: string, isTimedOut: boolean): void;
   /** Lets every receiver be tried now. */
   reset(): void;

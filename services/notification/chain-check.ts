@@ -21,7 +21,7 @@ export interface ChainCheck {
 }
 
 const CHECK_EVERY_MS = MINUTE;
-/** The same while a node is excluded. */
+/** How often the nodes are checked while one is excluded. */
 const EXCLUDED_EVERY_MS = 10 * SECOND;
 /** How often in a row a developer's chain must look different before it counts as started over. */
 const SURE = 3;

@@ -36,12 +36,12 @@ export function createDueQueue(): DueQueue {
     heap[0] = end;
     for (let index = 0; ; ) {
       const [left, right] = [index * 2 + 1, index * 2 + 2];
-      let least = index;
-      if (left < heap.length && heap[left]!.at < heap[least]!.at) least = left;
-      if (right < heap.length && heap[right]!.at < heap[least]!.at) least = right;
-      if (least === index) return;
-      swap(index, least);
-      index = least;
+      let first = index;
+      if (left < heap.length && heap[left]!.at < heap[first]!.at) first = left;
+      if (right < heap.length && heap[right]!.at < heap[first]!.at) first = right;
+      if (first === index) return;
+      swap(index, first);
+      index = first;
     }
   }
 

@@ -115,8 +115,8 @@ function listOf(ranges: readonly string[]): BlockList {
     const [address = '', prefix, ...rest] = range.split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     const bits = prefix === undefined ? null : Number(prefix);
-    const most = family === 'ipv4' ? 32 : 128;
-    const isUsable = bits === null || (/^\d+$/.test(prefix!) && bits <= most);
+    const max = family === 'ipv4' ? 32 : 128;
+    const isUsable = bits === null || (/^\d+$/.test(prefix!) && bits <= max);
     if (isIP(address) === 0 || rest.length > 0 || !isUsable) {
       throw new Error(`${JSON.stringify(range)} is neither an IP address nor a CIDR`);
     }

@@ -19,7 +19,7 @@ interface Habits {
   url: string | (() => string);
   /** Its waits before it comes again; the last one repeats. */
   retriesMs: readonly number[];
-  /** The same after a response, or none in time, if it differs from that after a broken or refused connection. */
+  /** Its waits after a response, or none in time, if they differ from those after a broken or refused connection. */
   laterMs?: readonly number[];
   /** The share of bodies that come again `afterMs` after their 200, as if that had been lost on its way. */
   repeats: { share: number; afterMs: number };

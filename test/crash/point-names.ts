@@ -22,7 +22,7 @@ export const THREAD_POINTS: readonly string[] = [
   'database ready',
 ];
 
-/** The same on Postgres: around each commit. */
+/** The points on Postgres: around each commit. */
 export const COMMIT_POINTS: readonly string[] = ['commit unsent', 'commit sent', 'commit answered'];
 
 /** Points that need no database. */

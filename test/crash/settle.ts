@@ -13,7 +13,7 @@ const LOOK_MS = 100;
 export async function settle(open: () => Promise<OpenedStore>, unfinished: () => number): Promise<string[]> {
   const { store, close } = await open();
   try {
-    let least = Number.POSITIVE_INFINITY;
+    let lowest = Number.POSITIVE_INFINITY;
     let since = Date.now();
     for (;;) {
       const backlog = await store.metrics.backlog(Date.now());
@@ -22,8 +22,8 @@ export async function settle(open: () => Promise<OpenedStore>, unfinished: () =>
       const failed = quarantine.rows + deadLetters;
       if (rest === 0) return failed === 0 ? [] : [`something could not be posted: ${JSON.stringify(backlog)}`];
       if (Date.now() - since > STILL_MS) return [`something is left: ${unfinished()}, ${JSON.stringify(backlog)}`];
-      if (rest < least) {
-        least = rest;
+      if (rest < lowest) {
+        lowest = rest;
         since = Date.now();
       }
       await wait(LOOK_MS);

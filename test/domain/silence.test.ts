@@ -29,7 +29,7 @@ it('posts no notice about a silent address that is muted', () => {
   expect(deservesNotice(busy({ lastEventAt: NOW }), NOW)).toBe(false);
 });
 
-it('blames the feed when no address had an event for as long', () => {
+it('attributes the silence to the feed when no address had an event for that long', () => {
   expect(isFeedSilent(busy(), NOW)).toBe(false);
   expect(isFeedSilent(busy({ feedAt: NOW - 12 * HOUR }), NOW)).toBe(true);
   expect(isFeedSilent(busy({ feedAt: null }), NOW)).toBe(true);

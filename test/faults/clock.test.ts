@@ -19,7 +19,7 @@ describe('what a bot remembers', () => {
   });
   const aboutClock = () => logged.filter((msg) => msg.startsWith('clock '));
 
-  it('posts no repeat again when the clock is 40 days ahead at a start, and logs how far it is ahead', async () => {
+  it('does not post a repeat again when the clock is 40 days ahead at a start, and logs how far it is ahead', async () => {
     const event = payment();
     await pipeline.receive(event, 20);
     // Once a minute the bot records that it works.
@@ -33,7 +33,7 @@ describe('what a bot remembers', () => {
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock is ahead/)]);
   });
 
-  it('posts no repeat again when the clock jumps 40 days ahead while the bot runs, and logs that it jumped', async () => {
+  it('does not post a repeat again when the clock jumps 40 days ahead while the bot runs, and logs that it jumped', async () => {
     const event = payment();
     await pipeline.receive(event, 20);
     await pipeline.pass(HOUR, MINUTE);

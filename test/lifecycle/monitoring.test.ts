@@ -260,7 +260,7 @@ describe.skipIf(!HAS_PROMTOOL)('promtool', () => {
     expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
   });
 
-  it('sees each rule fire when it should and keep still when all is well', () => {
+  it('fires each rule when it should, and none when all is well', () => {
     const folder = mkdtempSync(join(tmpdir(), 'rules-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const severity = new Map(RULES.map(({ alert, page }) => [alert, page ? 'critical' : 'warning']));

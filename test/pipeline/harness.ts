@@ -116,7 +116,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   return pipeline;
 }
 
-/** The same for several tests: `close` ends it. What was started ends in the opposite order, also when a start fails. */
+/** The bot for several tests: `close` ends it. What was started ends in the opposite order, also when a start fails. */
 export async function openPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,

@@ -42,9 +42,9 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
     }
   }
 
-  /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
-  function advance(most: number, step = 1_000): number {
-    const ms = Math.min(most, Math.max(step, clock.untilNext()));
+  /** Turns the clock to its next timer, but by `step` at least and `max` at most; returns by how much. */
+  function advance(max: number, step = 1_000): number {
+    const ms = Math.min(max, Math.max(step, clock.untilNext()));
     // Steps of hours are for spans of days: what is due every minute runs only once in each.
     if (step >= HOUR) clock.leap(ms);
     else clock.advance(ms);

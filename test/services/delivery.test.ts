@@ -47,7 +47,7 @@ function attemptsFromNow(): number[] {
 /** Resolves when the last response was handled and the next timer is set. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it.each([201, 204, 302, 404, 500])('retries a delivery that is answered with %i', async (status) => {
+it.each([201, 204, 302, 404, 500])('retries a delivery after a response with status %i', async (status) => {
   here.receiver.answer(status);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   expect(await mineOne()).toMatchObject({ type: 'scheduled', reason: 'retry' });
@@ -96,7 +96,7 @@ it('sends waiting retries at once with deliverNow', async () => {
   expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
 });
 
-it('gives a receiver 3 s to answer before the attempt fails', async () => {
+it('gives a receiver 3 s to respond before the attempt fails', async () => {
   here.receiver.answer(null);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const inTime = mineOne();
@@ -257,7 +257,7 @@ it('sends the delivery that fell due last first, and later ranks after earlier o
   store.close();
 });
 
-it('gives up the oldest deliveries of a receiver that never answers, after twice the schedule', async () => {
+it('gives up the oldest deliveries of a receiver that never responds, after twice the schedule', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   await services.close();

@@ -124,7 +124,7 @@ it('has only fictional, honest providers in the default data', () => {
   expect(text).not.toMatch(/[\p{Cf}<@*`|]|javascript:|data:|http:/u);
 });
 
-it('answers an unknown path in the documented format', async () => {
+it('responds to an unknown path in the documented format', async () => {
   expect(await get('/nothing')).toEqual({ status: 404, body: { error: { message: expect.any(String) } } });
   expect(await get('/toolbox/%zz')).toEqual({ status: 400, body: { error: { message: expect.any(String) } } });
   const headers = { 'content-type': 'application/json' };

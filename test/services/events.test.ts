@@ -169,7 +169,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    it('sends two equal bodies for two equal transfers in one transaction', async () => {
+    it('sends two identical bodies for two identical transfers in one transaction', async () => {
       await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await here.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
       const bodies = await delivered();

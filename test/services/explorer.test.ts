@@ -74,7 +74,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
-    it('answers 200 and status 0 to unknown and invalid addresses', async () => {
+    it('returns 200 and status 0 for unknown and invalid addresses', async () => {
       const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
       expect(await token(chain.wallets.Alice)).toEqual(notFound);
       expect(await token(chain.contracts.splitter)).toEqual(notFound);
@@ -135,7 +135,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
   },
 );
 
-it('reports a node that does not answer without its URL', async () => {
+it('reports an unresponsive node without its URL', async () => {
   const rpcUrl = 'http://127.0.0.1:1/secret-key';
   const services = await startServices({ rpcUrl, dir: '', projects: [], only: 'explorer' });
   const address = `0x${'1'.repeat(40)}`;

@@ -6,7 +6,7 @@ import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { followHeads } from '../../services/chain/heads.ts';
 import { inTime } from '../until.ts';
 
-it('looks at each new block that a WebSocket announces, and connects again when it breaks', async () => {
+it('reads each new block that a WebSocket announces, and reconnects when it breaks', async () => {
   const clock = createManualClock();
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');

@@ -35,7 +35,7 @@ it('names the delivery, chain, place, matched address, attempt and time in heade
   expect(internal!['ledgerbell-place']).toBe('trace:0');
 });
 
-it('gives two identical transfers of one transaction different ids and places, and equal bodies', async () => {
+it('gives two identical transfers of one transaction different ids and places, and identical bodies', async () => {
   await here.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
   const deliveries = await received();
   expect(new Set(deliveries.map(({ body }) => body)).size).toBe(1);

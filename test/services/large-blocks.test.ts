@@ -81,7 +81,7 @@ it('completes the deliveries of a token while other work runs', async () => {
   expect(store.deliveries.unnamedTokens()).toEqual([]);
 });
 
-it('forgets finished deliveries bit by bit, more than are added', async () => {
+it('deletes finished deliveries in batches, faster than new ones arrive', async () => {
   await store.chain.record(blockOf('three'), 0);
   for (let id = 1; id <= COUNT; id++) store.deliveries.deliver(id, 0);
   store.chain.skipTo(300, { number: 299, hash: 'late', time: 0 });

@@ -88,7 +88,7 @@ it.each([
   { variable: 'DATA_DIR', value: MAIN },
   { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
-])('names $variable and exits with 78 when its value is of no use', async ({ variable, value }) => {
+])('names $variable and exits with 78 when its value is invalid', async ({ variable, value }) => {
   const { code, output } = await ended(
     run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder.dir}/unused`, [variable]: value }),
   );
@@ -117,7 +117,7 @@ it.each([
   expect(output).toMatch(message);
 });
 
-it('ends with 0 on SIGTERM while it still waits for its node', async () => {
+it('exits with 0 on SIGTERM while it still waits for its node', async () => {
   const node = createServer();
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const { port } = node.address() as AddressInfo;
@@ -130,7 +130,7 @@ it('ends with 0 on SIGTERM while it still waits for its node', async () => {
   node.close();
 });
 
-it('ends with 0 on SIGTERM while its modules still load', async () => {
+it('exits with 0 on SIGTERM while its modules still load', async () => {
   const preload = `import { registerHooks } from 'node:module';
     registerHooks({
       load(url, context, next) {

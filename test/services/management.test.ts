@@ -148,7 +148,7 @@ it.each([
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
 });
 
-it('accepts a content type without a body, and answers an unknown path in the documented format', async () => {
+it('accepts a content type without a body, and responds to an unknown path in the documented format', async () => {
   const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
   const { webhookId } = (await services.call('POST', '/webhook', webhook)).body as { webhookId: string };
   const headers = { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' };
@@ -160,7 +160,7 @@ it('accepts a content type without a body, and answers an unknown path in the do
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
 });
 
-it('shortens a long list of faults, and answers a malformed path without the key', async () => {
+it('shortens a long list of faults, and responds to a malformed path without the key', async () => {
   const webhookId = await create();
   const addresses = Array.from({ length: 10_000 }, () => 'nobody');
   const { body } = await services.call('POST', '/webhook/add-addresses', { webhookId, addresses });
@@ -188,7 +188,7 @@ it.each(['text/plain', 'application/x-www-form-urlencoded'])(
   },
 );
 
-it('answers a body that is not JSON in the documented format', async () => {
+it('responds to a body that is not JSON in the documented format', async () => {
   const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${HARBOR.key}`, {
     method: 'POST',
     headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },

@@ -109,7 +109,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await values()).toEqual(['1', '2']);
     });
 
-    it('does not take a missing list of logs for an empty one', async () => {
+    it('rejects a missing list of logs instead of reading it as empty', async () => {
       node.refuse('eth_getBlockReceipts', NO_RECEIPTS);
       node.change('eth_getLogs', () => null);
       await pay(8n, 'erc20');
@@ -156,7 +156,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
-    it('does not take a receipt or traces of another block that holds the same transaction', async () => {
+    it('rejects a receipt or traces of another block that holds the same transaction', async () => {
       const blockHash = `0x${'7'.repeat(64)}`;
       node.refuse('eth_getBlockReceipts', NO_RECEIPTS);
       node.refuse('debug_traceBlockByNumber', 502);
@@ -223,7 +223,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await ready()).toMatchObject({ quarantined: 2, gaps: [] });
     });
 
-    it('does not take another block for the one it asked for', async () => {
+    it('rejects another block than the one it asked for', async () => {
       await pay(1n);
       const before = await rpcOf(here.chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
       node.change('eth_getBlockByNumber', (block: object, [, isFull]) => (isFull ? before : block));
@@ -233,7 +233,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await values()).toEqual(['1']);
     });
 
-    it('ends without waiting for a node that does not answer', async () => {
+    it('ends without waiting for an unresponsive node', async () => {
       await services.close();
       const lines: string[] = [];
       const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
@@ -290,7 +290,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await values()).toEqual(['1', '2']);
     });
 
-    it('does not take an unreadable newest block for the first one', async () => {
+    it('does not start at the first block when the newest one is unreadable', async () => {
       await services.close();
       here.dir = join(here.dir, 'another');
       node.change('eth_getBlockByNumber', (block, [tag]) => (tag === 'latest' ? null : block));
@@ -328,7 +328,7 @@ describe.skipIf(!HAS_ANVIL)('over a chain with anvil', () => {
   const pay = (amount: bigint, kind: 'native' | 'internal' | 'erc20') =>
     here.chain.transfer({ kind, from: 'Alice', to: 'Payroll', amount });
 
-  it('does not believe an empty list of logs of a block whose Bloom filter has some', async () => {
+  it('rejects an empty list of logs for a block whose Bloom filter has some', async () => {
     const { node, values, close } = await start(['eth_getBlockReceipts']);
     node.change('eth_getLogs', () => []);
     await pay(7n, 'erc20');
@@ -336,7 +336,7 @@ describe.skipIf(!HAS_ANVIL)('over a chain with anvil', () => {
     await close();
   });
 
-  it('does not believe a list of logs that lacks some of those in the Bloom filter', async () => {
+  it('rejects a list of logs that lacks some of those in the Bloom filter', async () => {
     const { node, values, close } = await start(['eth_getBlockReceipts']);
     node.change('eth_getLogs', (logs: { address: string }[]) =>
       logs.filter(({ address }) => address.toLowerCase() !== here.chain.tokens.dollar.address.toLowerCase()),
@@ -359,7 +359,7 @@ describe.skipIf(!HAS_ANVIL)('over a chain with anvil', () => {
     await close();
   });
 
-  it('does not take logs of another block, although they fit its Bloom filter', async () => {
+  it('rejects logs of another block, although they fit its Bloom filter', async () => {
     const { node, values, close } = await start(['eth_getBlockReceipts']);
     await pay(7n, 'erc20');
     expect(await values()).toEqual(['7']);
@@ -375,7 +375,7 @@ describe.skipIf(!HAS_ANVIL)('over a chain with anvil', () => {
     await close();
   });
 
-  it('does not take the receipt of another transaction in the same block', async () => {
+  it('rejects the receipt of another transaction in the same block', async () => {
     const { node, values, close } = await start(['eth_getBlockReceipts']);
     const rpc = rpcOf(here.chain.rpcUrl);
     const { Alice, Payroll } = here.chain.wallets;

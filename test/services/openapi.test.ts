@@ -50,7 +50,7 @@ it('describes the interfaces of each chain below its prefix, with the name of it
   expect(eventTypes(document.paths['/two/notification/v0/webhook']!)).not.toContain('ONE');
 });
 
-it('answers every documented operation in the documented shape', async () => {
+it('responds to every documented operation in the documented shape', async () => {
   const { Alice } = here.chain.wallets;
   const checked: string[] = [];
   const check = async (operation: keyof typeof responses, path: string, body?: object) => {

@@ -32,7 +32,7 @@ const ready = async () => {
   return { status: response.status, ...chains[0]! };
 };
 
-it('keeps its place when the node once names another first block, and refuses scanning while it stays so', async () => {
+it('keeps its position when the node reports another first block, and stops scanning until the node is right again', async () => {
   await watch();
   services.clock.advance(60_000);
   const other = (block: object, [number]: readonly unknown[]) =>
@@ -49,7 +49,7 @@ it('keeps its place when the node once names another first block, and refuses sc
   expect(await ready()).toMatchObject({ status: 200, problems: [] });
 });
 
-it('does not believe a far-off height while nobody watches', async () => {
+it('rejects a height without a block while nobody watches', async () => {
   node.change('eth_getBlockByNumber', (block: object, [tag]) =>
     tag === 'latest' ? { ...block, number: '0x3b9aca00' } : block,
   );

@@ -32,7 +32,7 @@ const header = (number: number, hash: string): NodeHeader => ({
   timestamp: '0x1',
 });
 
-it('asks the next node when one has not answered for 3 s', async () => {
+it('asks the next node when one has not responded for 3 s', async () => {
   const clock = createManualClock();
   const asked = Promise.withResolvers<void>();
   const hanging = await fake(() => {

@@ -60,7 +60,7 @@ it.each([null, EMPTY, `0x${'0'.repeat(7)}`])(
   },
 );
 
-it('does not keep an answer that lacks one of three facts', async () => {
+it('does not cache a response that lacks one of three facts', async () => {
   await pay('dollar', 1n);
   const decimals = '0x313ce567';
   node.change('eth_call', (result, [call]) => ((call as { data: string }).data === decimals ? EMPTY : result));
@@ -78,7 +78,7 @@ it('does not keep an answer that lacks one of three facts', async () => {
   ]);
 });
 
-it('sends the events of tokens that never answer without their facts after 2 minutes', async () => {
+it('sends the events of unresponsive tokens without their facts after 2 minutes', async () => {
   node.refuse('eth_call', 504);
   for (let count = 0; count < 60; count++) await pay('dollar', 1n);
   await scan();

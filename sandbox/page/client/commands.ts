@@ -13,7 +13,7 @@ import { localeOf, model, permissionsOf } from './model.ts';
 export interface Command {
   /** Without the slash, in English: `subscription add`. */
   path: string;
-  /** The same in the person's language. */
+  /** The path in the person's language. */
   label: string;
   description: string;
   options: CommandOption[];

@@ -86,13 +86,13 @@ function fieldView(
 
 function inputView(field: APITextInputComponent, id: string): TemplateResult {
   const { custom_id: name, placeholder = '', value = '', required = true } = field;
-  const { min_length: least = 0, max_length: most = MAX_INPUT } = field;
+  const { min_length: min = 0, max_length: max = MAX_INPUT } = field;
   if (field.style === TextInputStyle.Paragraph)
-    return html`<textarea id=${id} name=${name} rows="4" maxlength=${most} minlength=${least}
+    return html`<textarea id=${id} name=${name} rows="4" maxlength=${max} minlength=${min}
       placeholder=${placeholder} ?required=${required} .defaultValue=${value}></textarea>`;
   const isSecret = /secret|key|token|password/i.test(name);
   return html`<input id=${id} name=${name} type="text" autocomplete="off" spellcheck=${isSecret ? 'false' : 'true'}
-    maxlength=${most} minlength=${least} placeholder=${placeholder} ?required=${required} .defaultValue=${value}>`;
+    maxlength=${max} minlength=${min} placeholder=${placeholder} ?required=${required} .defaultValue=${value}>`;
 }
 
 interface Label {

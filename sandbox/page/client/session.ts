@@ -16,7 +16,7 @@ interface Choices {
   dismissed: Set<string>;
 }
 
-/** The same in JSON, and the state of each part of the page. */
+/** The choices in JSON, and the state of each part of the page. */
 interface Kept extends Pick<Choices, 'guildId' | 'userId' | 'tab' | 'worldOpen'> {
   channels: [guildId: string, channelId: string][];
   read: [channelId: string, messageId: string][];

@@ -91,7 +91,7 @@ export function clearList(): void {
   active = -1;
 }
 
-/** The same, and draws. */
+/** Empties the list and draws. */
 export function closeList(): void {
   const wasListed = isListed();
   clearList();

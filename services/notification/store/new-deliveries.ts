@@ -12,7 +12,7 @@ export interface NewDelivery {
   blockTime: number | null;
   /** Which transfer and which watched role, unique within a block. */
   eventKey: string;
-  /** The same for the same transfer in another block. */
+  /** Stays the same for a transfer in another block. */
   transferKey: string;
   /** Where in its transaction; null for what older versions stored. */
   place: string | null;

@@ -100,7 +100,7 @@ type Operation = (world: World) => Promise<void>;
 const someone = ({ chain, luck }: World): Hex => chain.wallets[luck.pick(['Alice', 'Bob', 'Carol', 'Whale'] as const)];
 const watched = ({ luck, watched: list }: World): Hex => luck.pick(list);
 const wei = ({ luck }: World): bigint => luck.wei();
-/** The same steps, some frames deep. */
+/** Runs the steps some frames deep. */
 const deep = (steps: Step[], depth: number): Step[] =>
   depth === 0 ? steps : [create(program(...deep(steps, depth - 1)), 10n ** 10n)];
 const erc20 = (world: World, from: Hex, method: string, args: unknown[]) =>

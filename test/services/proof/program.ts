@@ -55,7 +55,7 @@ export function program(...steps: Step[]): Uint8Array {
 /** Calls an address with coins and no data. */
 export const pay = (to: Hex, wei: bigint): Step =>
   plain(push(0), push(0), push(0), push(0), push(wei), push(to), GAS, CALL, POP);
-/** The same with data, which is copied from the program's end. */
+/** Calls an address with coins and data, which is copied from the program's end. */
 export const call = (to: Hex, wei: bigint, data: Uint8Array): Step => ({
   data,
   code: (offset) =>
