@@ -57,7 +57,7 @@ export async function dryRunField(
 ): Promise<APIEmbedField> {
   const { history, now, t } = context;
   const channelIds = await knownChannels(asker, context);
-  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MAX_TRANSFERS, channelIds };
+  const period = { since: now() - LOOK_BACK_MS, until: now(), max: MAX_TRANSFERS, channelIds };
   const found = await context.guildQueue.run(proposal.guildId, 'read', () =>
     dryRun(proposal, period, history.recentTransfers),
   );

@@ -42,8 +42,8 @@ export interface Period {
   timezone: string;
 }
 
-const LARGEST = 5;
-const TOTALS = 6;
+const MAX_LARGEST = 5;
+const MAX_TOTALS = 6;
 
 /** Reasons to ignore a transfer: such transfers count as hidden only. */
 const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
@@ -101,7 +101,7 @@ export async function summarize(
     outgoing: number('outgoing'),
     other: number('other'),
     buckets,
-    totals: totals.slice(0, TOTALS),
+    totals: totals.slice(0, MAX_TOTALS),
     assets: totals.length,
     largest: largestOf([...tallies.values()]),
     hidden: [...hidden]
@@ -137,8 +137,8 @@ function add(tally: Tally, seen: SeenMovement): void {
   tally.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = tally.largest.at(-1);
-  if (smallest && tally.largest.length === LARGEST && byAmount(seen, smallest) >= 0) return;
-  tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, LARGEST);
+  if (smallest && tally.largest.length === MAX_LARGEST && byAmount(seen, smallest) >= 0) return;
+  tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, MAX_LARGEST);
 }
 
 /** The largest first, the latest first among equals. */
@@ -160,8 +160,8 @@ function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
 /** Amounts of different assets cannot be compared: takes each asset's largest, then each one's second, and so on. */
 function largestOf(tallies: Tally[]): SeenMovement[] {
   const ranked = tallies.toSorted((a, b) => b.movements - a.movements).map(({ largest }) => largest);
-  const rounds = Array.from({ length: LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
-  return rounds.flat().slice(0, LARGEST);
+  const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
+  return rounds.flat().slice(0, MAX_LARGEST);
 }
 
 /** The hours or days of a period in the time zone; the first and the last are usually partial. */

@@ -3,9 +3,9 @@ import { MINUTE } from './clock.ts';
 import type { DigestReason, Hold } from './hold.ts';
 import type { Transfer } from './transfer.ts';
 
-/** Most alerts in one message, unless they belong to one transaction. */
+/** Maximum number of alerts in one message, unless they belong to one transaction. */
 export const MAX_ALERTS = 10;
-/** Most alerts of one transaction in one message. */
+/** Maximum number of alerts of one transaction in one message. */
 export const MAX_OF_ONE_TRANSACTION = 500;
 
 /** A message's channel and reference. */
@@ -133,7 +133,7 @@ export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'refer
 
 /** What may be claimed for a channel. */
 export interface ClaimOptions {
-  /** Most alerts, not counting the others of their transactions. */
+  /** Maximum number of alerts, not counting the others of their transactions. */
   limit: number;
   /** Leaves out the others of their transactions. */
   alone: boolean;

@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /** A clock that was set back by more than this is trusted at once: no retry arrives after about that long. */
-const BELIEVED_MS = 15 * MINUTE;
+const TRUSTED_JUMP_MS = 15 * MINUTE;
 
 /**
  * Creates a clock that does not jump back by minutes when the machine's clock is corrected. It then runs 5 % slower
@@ -25,7 +25,7 @@ export function steadyTime(now: () => number, elapsed: () => number): () => numb
     const [wall, at] = [now(), elapsed()];
     const slow = time + (at - passed) * 0.95;
     passed = at;
-    time = slow - wall > BELIEVED_MS ? wall : Math.max(wall, slow);
+    time = slow - wall > TRUSTED_JUMP_MS ? wall : Math.max(wall, slow);
     return Math.floor(time);
   };
 }

@@ -2,7 +2,7 @@ import { inUnits } from './amount.ts';
 import { plainText } from './text.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
-/** Most bytes of one file; Discord accepts 10 MiB. */
+/** Maximum number of bytes of one file; Discord accepts 10 MiB. */
 export const FILE_BYTES = 10_000_000;
 
 /** A text that a spreadsheet would interpret as a formula, also one already escaped with apostrophes. */

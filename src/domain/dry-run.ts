@@ -42,20 +42,20 @@ export interface RecentTransfers {
   involved: { transfer: Transfer; seenAt: number; cataloged: boolean | null }[];
 }
 
-const EXAMPLES = 3;
+const MAX_EXAMPLES = 3;
 /** How many transfers are looked through at once: the event loop handles other events between two pages. */
-const PAGE = 5_000;
+const PAGE_SIZE = 5_000;
 
 /** What a proposal lacks to be matched: it is active. */
 const ACTIVE = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfies Partial<Subscription>;
 
 /**
- * Returns what a subscription would have posted in a period, by about the latest `most` transfers; ignores mutes. `read`
+ * Returns what a subscription would have posted in a period, by about the latest `max` transfers; ignores mutes. `read`
  * returns the latest transfers until a time, including all of the oldest moment.
  */
 export async function dryRun(
   proposal: Proposal,
-  { since, until, most, channelIds }: Omit<RecentQuery, 'guildId' | 'address'> & { most: number },
+  { since, until, max, channelIds }: Omit<RecentQuery, 'guildId' | 'address'> & { max: number },
   read: (query: RecentQuery, limit: number) => Promise<RecentTransfers>,
 ): Promise<DryRun> {
   const { guildId, address } = proposal;
@@ -64,10 +64,10 @@ export async function dryRun(
   for (let to = until; ; ) {
     const page = await read(
       { guildId, address, since, until: to, channelIds },
-      Math.max(1, Math.min(PAGE, most - seen)),
+      Math.max(1, Math.min(PAGE_SIZE, max - seen)),
     );
     if (page.oldest === null) return found;
-    if (seen >= most) return { ...found, cut: seen };
+    if (seen >= max) return { ...found, cut: seen };
     seen += page.seen;
     found.since = page.oldest;
     for (const one of page.involved) count(found, proposal, one);
@@ -92,7 +92,7 @@ function count(
     case 'matched':
       found.related++;
       found.posted++;
-      if (found.examples.length < EXAMPLES) {
+      if (found.examples.length < MAX_EXAMPLES) {
         found.examples.push({ transfer, perspective: match.perspective, seenAt });
       }
   }

@@ -9,11 +9,11 @@ export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reas
 
 /** A uint256 has at most 78 digits; anything longer is not an amount. */
 const MAX_DIGITS = 78;
-/** Most digits of a number that was rounded to a double. Nobody moves that many pieces of one token. */
-const ROUNDED_DIGITS = 15;
+/** Maximum number of digits of a number that was rounded to a double. Nobody moves that many pieces of one token. */
+const MAX_ROUNDED_DIGITS = 15;
 
-/** Most characters of a body that is parsed as a whole; from longer ones only the needed fields are read. */
-const USUAL_LENGTH = 16 * 1024;
+/** Maximum number of characters of a body that is parsed as a whole; from longer ones only the needed fields are read. */
+const MAX_PARSED_LENGTH = 16 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
 const field = z.unknown().optional();
@@ -93,7 +93,7 @@ function likeness(body: string): string {
  * named here are read, so a name such as `__proto__` is harmless.
  */
 function parseJson(text: string): unknown {
-  if (text.length > USUAL_LENGTH) {
+  if (text.length > MAX_PARSED_LENGTH) {
     if (/^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
     // No event, and a list of a megabyte of numbers would block the event loop.
     if (/^\s*\[/.test(text)) return [];
@@ -169,7 +169,7 @@ function readKind(body: EventBody, tokenId: string | null, value: string | null)
   // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID, rounded
   // or whole.
   const id = integer(body.tokenId);
-  const isId = value === id || (value !== null && value.length > ROUNDED_DIGITS && value.length === id?.length);
+  const isId = value === id || (value !== null && value.length > MAX_ROUNDED_DIGITS && value.length === id?.length);
   const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;
   if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
   if (type === 'ERC1155') return 'erc1155';

@@ -28,7 +28,7 @@ export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   );
 }
 
-/** The same text for all symbols that look alike: blanks, accents, case and look-alike letters make no difference. */
+/** Returns one text for all symbols that look alike: blanks, accents, case and look-alike letters make no difference. */
 export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }

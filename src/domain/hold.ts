@@ -4,7 +4,7 @@ import { DAY } from './clock.ts';
 export type Hold = 'hourly' | 'daily' | 'quiet';
 
 /** The longest hold: a daily digest, then quiet hours. */
-export const LONGEST_HOLD_MS = 3 * DAY;
+export const MAX_HOLD_MS = 3 * DAY;
 
 /** Why alerts are posted as a digest. */
 export type DigestReason = Hold | 'backlog' | 'burst';

@@ -29,17 +29,18 @@ export interface SeenTransfer {
   transfer: Transfer & { left?: string[] };
 }
 
-/** What is stored about a delivery. `owed`: it never got a complete 200, so the next equal one is its repeat. */
+/** What is stored about a delivery. */
 export interface SeenDelivery {
   key: string;
   transferKey: string;
   count: number;
+  /** It never got a complete 200, so the next equal one is its repeat. */
   owed: boolean;
   /** When the last one that counted as a transfer was acknowledged. */
   answeredAt: number | null;
   received: number;
   seenAt: number;
-  /** Null until there is a second body. */
+  /** What its first minute shows about the number of transfers; null until there is a second body. */
   minute: FirstMinute | null;
   /** The IDs of the signed bodies (`id …`) and the places that they name (`at …`), each once. */
   names: string[];
@@ -68,7 +69,7 @@ export interface Receipt {
 }
 
 /** Longer names are stored as their hash. */
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 /**
  * Judges a body against what was seen before, and updates the delivery's record. A signed body is identified by its ID
@@ -101,7 +102,7 @@ export function judge(
   };
 }
 
-const shortName = (name: string): string => (name.length > LONGEST_NAME ? hash('sha256', name) : name);
+const shortName = (name: string): string => (name.length > MAX_NAME_LENGTH ? hash('sha256', name) : name);
 
 /**
  * Judges a body by when it arrived. Even an acknowledged delivery may be repeated, if the response was lost. So a body

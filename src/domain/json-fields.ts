@@ -1,4 +1,4 @@
-/** Most characters of a field: an event's are never longer. */
+/** Maximum number of characters of a field: an event's are never longer. */
 const MAX_FIELD = 10_000;
 
 const [SPACE, TAB, LINE, RETURN, QUOTE, BACKSLASH, COMMA, COLON] = [32, 9, 10, 13, 34, 92, 44, 58];

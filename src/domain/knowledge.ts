@@ -13,7 +13,7 @@ export interface GuildParty {
   ends: string;
 }
 
-/** The same, with the watched address. */
+/** A party of a transfer, for a guild that watches an address. */
 export interface Party extends GuildParty {
   address: AddressText;
 }

@@ -1,7 +1,7 @@
 import { MINUTE } from './clock.ts';
 import { isLessThan, type Transfer } from './transfer.ts';
 
-/** Most roles that one message mentions. */
+/** Maximum number of roles that one message mentions. */
 const MAX_ROLES = 20;
 
 /** An alert, as far as it matters for mentions. */

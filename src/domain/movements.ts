@@ -45,28 +45,28 @@ export interface PostedIn {
 }
 
 /** How many transfers are read at once: the event loop handles other events between two pages. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /**
- * Reads movements, latest first, page by page; at most `most`. `read` returns the latest transfers until a time, including
- * all of the oldest moment, and nothing once there are no more. After the last movement `cut` returns `most` if there were
+ * Reads movements, latest first, page by page; at most `max`. `read` returns the latest transfers until a time, including
+ * all of the oldest moment, and nothing once there are no more. After the last movement `cut` returns `max` if there were
  * more, otherwise null.
  */
 export function readMovements(
   read: (until: number, limit: number) => Promise<DecidedTransfer[]>,
   now: number,
-  most: number,
+  max: number,
 ): { movements: AsyncIterable<Movement>; cut(): number | null } {
   let cut: number | null = null;
   async function* movements(): AsyncGenerator<Movement> {
     let until = now;
-    let left = most;
+    let left = max;
     for (;;) {
-      const page = await read(until, PAGE);
+      const page = await read(until, PAGE_SIZE);
       if (page.length === 0) return;
       for (const decided of page) {
         if (left === 0) {
-          cut = most;
+          cut = max;
           return;
         }
         left--;

@@ -12,7 +12,7 @@ export interface QuotaLimits {
   waitingBytes: number;
   /** Bytes of deliveries stored in one day (UTC). */
   dayBytes: number;
-  /** The same as `rate` for the operator's URL; null: without limit. */
+  /** Deliveries per second that the operator's URL may bring; null: without limit. */
   operatorRate: number | null;
 }
 

@@ -31,7 +31,7 @@ export interface SubscriptionStats extends ActivityStats {
 }
 
 /**
- * Most subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
+ * Maximum number of subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
  * while deliveries wait to be stored. Every guild may watch the same address.
  */
 const MAX_REACHED = 5_000;

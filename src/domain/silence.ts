@@ -4,8 +4,8 @@ import { isMuted, type Subscription } from './subscription.ts';
 
 /** What makes an address busy: at least this many `events`, on average at most `gapMs` apart. */
 export const BUSY = { events: 20, gapMs: 2 * HOUR };
-/** A busy address is silent after this many average gaps, but not before `leastMs`. */
-const SILENT = { gaps: 12, leastMs: 6 * HOUR };
+/** A busy address is silent after this many average gaps, but not before `minMs`. */
+const SILENT = { gaps: 12, minMs: 6 * HOUR };
 
 /** A busy address that has gone quiet. */
 export interface Silence {
@@ -24,7 +24,7 @@ export interface Silence {
 
 /** Whether a busy address is silent now. */
 export const isSilent = ({ gapMs, lastEventAt }: Pick<Silence, 'gapMs' | 'lastEventAt'>, now: number): boolean =>
-  now - lastEventAt >= Math.max(SILENT.leastMs, SILENT.gaps * gapMs);
+  now - lastEventAt >= Math.max(SILENT.minMs, SILENT.gaps * gapMs);
 
 /** Whether the silence of a busy address is worth a notice now. */
 export const deservesNotice = (busy: Omit<Silence, 'feedAt'>, now: number): boolean =>

@@ -187,7 +187,7 @@ export interface SubscriptionImport {
 /** How much of each a guild may have. */
 export interface ImportLimits {
   subscriptions: number;
-  /** Most channels that may watch one address; default: any number. */
+  /** Maximum number of channels that may watch one address; default: any number. */
   channelsPerAddress?: number;
   labels: number;
 }

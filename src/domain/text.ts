@@ -1,6 +1,6 @@
-/** Most graphemes of a name. */
+/** Maximum number of graphemes of a name. */
 const MAX_GRAPHEMES = 32;
-/** Most characters of a text that are read; the rest is never shown. */
+/** Maximum number of characters of a text that are read; the rest is never shown. */
 const MAX_READ = 1_000;
 
 /** Created on first use, because that takes 10 ms. */
@@ -21,20 +21,20 @@ const LINK_LIKE =
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * Makes third-party text harmless: NFKC, no invisible characters, one line, at most `most` graphemes. Returns null when
- * nothing readable is left. `most` is for names that the guild itself chose.
+ * Makes third-party text harmless: NFKC, no invisible characters, one line, at most `max` graphemes. Returns null when
+ * nothing readable is left. `max` is for names that the guild itself chose.
  */
-export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
+export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES): string | null {
   if (!text) return null;
   const visible = text.slice(0, MAX_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '');
   const clean = visible.replace(FURTHER_MARKS, '').trim();
   // Combining marks alone are invisible.
   if (!/[^\p{M} ]/u.test(clean)) return null;
-  if (clean.length <= most && /^[ -~]*$/.test(clean)) return clean;
+  if (clean.length <= max && /^[ -~]*$/.test(clean)) return clean;
   const shown: string[] = [];
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of graphemes.segment(clean)) {
-    if (shown.length === most) return `${shown.join('').trimEnd()}…`;
+    if (shown.length === max) return `${shown.join('').trimEnd()}…`;
     // A grapheme may be a chain of hundreds of letters.
     shown.push(segment.length > 8 ? segment.slice(0, 8) : segment);
   }
@@ -67,10 +67,10 @@ export function isLinkable(url: string): boolean {
  * Cuts a text to this many characters, never within a surrogate pair. Closes inline code and the isolates of {@link
  * isolate}.
  */
-export function cutTo(text: string, most: number): string {
-  if (text.length <= most) return text;
+export function cutTo(text: string, max: number): string {
+  if (text.length <= max) return text;
   const closing = text.includes('\u2068') ? 2 : 1;
-  const short = text.slice(0, most - 1 - closing).replace(/[\ud800-\udbff]$/, '');
+  const short = text.slice(0, max - 1 - closing).replace(/[\ud800-\udbff]$/, '');
   const isIsolated = short.lastIndexOf('\u2068') > short.lastIndexOf('\u2069');
   return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isIsolated ? '\u2069' : ''}`;
 }
@@ -82,11 +82,11 @@ export function cutTo(text: string, most: number): string {
 export function inCode(
   text: string | null | undefined,
   fallback: string,
-  most = MAX_GRAPHEMES,
+  max = MAX_GRAPHEMES,
   hidden = '(name hidden: looks like a link)',
 ): string {
   if (text && looksLikeLink(text)) return `\`${hidden}\``;
-  const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
+  const plain = plainText(text, max)?.replaceAll('`', 'ˋ');
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
@@ -103,14 +103,14 @@ const NAME_LIKE = /^(?!\d+[.)])[\p{L}\p{N}$][\p{L}\p{M}\p{N} $%&+',.!?()’–�
 export function asName(
   text: string | null | undefined,
   fallback: string,
-  most = MAX_GRAPHEMES,
+  max = MAX_GRAPHEMES,
   hidden?: string,
 ): string {
   if (text && !looksLikeLink(text)) {
-    const plain = plainText(text, most);
+    const plain = plainText(text, max);
     if (plain !== null && NAME_LIKE.test(plain)) return isolate(plain);
   }
-  return inCode(text, fallback, most, hidden);
+  return inCode(text, fallback, max, hidden);
 }
 
 /** A cataloged symbol, like {@link asName}. One with blanks stays in inline code, because it could look like an amount. */

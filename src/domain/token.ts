@@ -13,8 +13,8 @@ export interface KnownToken {
 }
 
 /** How many of a guild's latest decisions are read to find the tokens that it may mean. */
-export const TOKEN_DECISIONS = 2_000;
-/** How many cataloged tokens it may mean besides. */
+export const MAX_TOKEN_DECISIONS = 2_000;
+/** How many cataloged tokens it may mean in addition. */
 export const MAX_LISTED = 1_000;
 
 /** A token as the explorer describes it; null fields are unknown. */

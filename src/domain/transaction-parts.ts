@@ -24,7 +24,7 @@ export type Part<T> =
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
 
 /** From this many NFTs of one collection on, they are shown as one sweep. */
-const SWEEP_FROM = 3;
+const MIN_SWEEP = 3;
 
 /** The view of a transfer: self-transfers, mints and burns take precedence over the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
@@ -63,7 +63,7 @@ export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[]
   const alike = [...Map.groupBy(kept, sweepKey).entries()];
   const others = alike.flatMap(([key, list]): Part<T>[] => {
     const view = viewOf(list[0]!);
-    if (key !== null && list.length >= SWEEP_FROM) return [{ kind: 'sweep', view, alerts: list }];
+    if (key !== null && list.length >= MIN_SWEEP) return [{ kind: 'sweep', view, alerts: list }];
     return list.map((alert) => ({ kind: 'line', view: viewOf(alert), alerts: [alert] }));
   });
   const place = new Map(alerts.map((alert, index) => [alert, index]));

@@ -85,8 +85,9 @@ export interface Quarantine {
   replay(id: number): Promise<boolean>;
   /** Discards a delivery; false when there is none with this id. */
   discard(id: number): Promise<boolean>;
-  /** The same for everything that is there now, in short steps; returns how many. */
+  /** Puts everything that is there now back into the inbox, in short steps; returns how many. */
   replayAll(): Promise<number>;
+  /** Discards everything that is there now, in short steps; returns how many. */
   discardAll(): Promise<number>;
 }
 
@@ -166,7 +167,7 @@ export interface DeadLetters {
   replay(id: number, now: number): Promise<boolean>;
   /** Discards a dead letter; false when there is none with this id. */
   discard(id: number, now: number): Promise<boolean>;
-  /** The same for a channel's dead letters, in short steps; returns how many. */
+  /** Discards a channel's dead letters, in short steps; returns how many. */
   discardAll(channelId: string, now: number): Promise<number>;
 }
 
@@ -262,8 +263,8 @@ export interface Audit {
 
 /** Questions, such as "Remove these?", that one person may confirm once. */
 export interface Confirmations {
-  /** Stores a question and keeps only the guild's latest `most` with the same action. Returns its id. */
-  ask<Asked extends Action>(question: NewConfirmation<Asked>, most: number): Promise<number>;
+  /** Stores a question and keeps only the guild's latest `max` with the same action. Returns its id. */
+  ask<Asked extends Action>(question: NewConfirmation<Asked>, max: number): Promise<number>;
   /** Removes a question and returns its detail; null if it is gone, too old, or somebody else's. */
   take<Asked extends Action>(confirmation: Confirmation<Asked>): Promise<Questions[Asked] | null>;
 }
@@ -295,19 +296,19 @@ export interface Projects {
 
 /** What happened. Every method stays within one guild and only reads. */
 export interface History {
-  /** What happened to a transaction's transfers that concern the guild: how many there are, and the first `most`. */
+  /** What happened to a transaction's transfers that concern the guild: how many there are, and the first `max`. */
   transfers(
     guildId: string,
     txHash: string,
     ownScope: number | null,
     now: number,
-    most: number,
+    max: number,
   ): Promise<{ total: number; first: TransferHistory[] }>;
-  /** The transactions that one of the guild's messages shows: how many, and the first `most` with a transfer each. */
+  /** The transactions that one of the guild's messages shows: how many, and the first `max` with a transfer each. */
   transactionsOfMessage(
     guildId: string,
     reference: string,
-    most: number,
+    max: number,
   ): Promise<{ total: number; first: { txHash: string; transfers: number; transfer: Transfer }[] }>;
   /** The channels for which transfers of an address were decided about. */
   activityChannels(query: Omit<ActivityQuery, 'channelIds'>): Promise<string[]>;

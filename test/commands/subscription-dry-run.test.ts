@@ -92,8 +92,8 @@ it('limits the dry run to the events of the server’s own project, and to the l
     { to },
   ]);
   const wish = { ...DEFAULT_CHOICES, guildId: orchid.id, address: to };
-  const judged = (changed: object, most: number) => {
-    const period = { since: 0, until: world.clock.now(), most, channelIds: null };
+  const judged = (changed: object, max: number) => {
+    const period = { since: 0, until: world.clock.now(), max, channelIds: null };
     return dryRun({ ...wish, ...changed }, period, world.store.history.recentTransfers);
   };
   expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });

@@ -23,7 +23,7 @@ export async function openPostgresStore(url: string, { onProgress }: Progress = 
   return toStore(await open(url, { onProgress }));
 }
 
-/** The same for one of several processes. */
+/** Opens a Postgres database that other processes use, too. */
 export async function openSharedStore(
   url: string,
   { onProgress, ...options }: Progress & Omit<LeadershipOptions, 'config' | 'takingWrites' | 'onAway' | 'onBack'>,

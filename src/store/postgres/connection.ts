@@ -26,13 +26,13 @@ export interface Connection {
   read<T>(work: Work<T>): Promise<T>;
   /** One transaction, while no other transaction writes; resolves when it is on disk. */
   write<T>(work: Work<T>): Promise<T>;
-  /** The same, but its commit does not wait for the disk: only for work that is repeated after a power failure. */
+  /** One transaction whose commit does not wait for the disk: only for work that is repeated after a power failure. */
   writeUnsynced<T>(work: Work<T>): Promise<T>;
   /** One transaction on the inbox alone, which waits for no other writer. */
   receive<T>(work: Work<T>): Promise<T>;
   /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
   receiveMs(): number;
-  /** The same connections for the process that works: what it writes fails once another one was elected. */
+  /** These connections for the process that works: what it writes fails once another one was elected. */
   during(term: Term): Connection;
   /** Stops using the connections made so far: the server is away, or the network has forgotten them. */
   doubt(): void;

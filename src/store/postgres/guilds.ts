@@ -61,7 +61,7 @@ export function guildsTable(db: Connection) {
 /** Questions that may each be confirmed once. */
 export function confirmationsTable(db: Connection) {
   return {
-    ask: <Asked extends Action>({ guildId, userId, action, detail, askedAt }: NewConfirmation<Asked>, most: number) =>
+    ask: <Asked extends Action>({ guildId, userId, action, detail, askedAt }: NewConfirmation<Asked>, max: number) =>
       db.write(async (sql) => {
         const asked = await sql.get<{ id: number }>(
           `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at) VALUES ($1, $2, $3, $4, $5)
@@ -77,7 +77,7 @@ export function confirmationsTable(db: Connection) {
              SELECT id FROM confirmations WHERE guild_id = $1 AND action = $2 ORDER BY id DESC OFFSET $3)`,
           guildId,
           action,
-          most,
+          max,
         );
         return asked!.id;
       }),

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
-import { type KnownToken, MAX_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
+import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import type { Connection, Statements } from './connection.ts';
@@ -89,7 +89,7 @@ export function tokensTable(db: Connection) {
           `SELECT t.token, max(t.kind) AS kind, max(t.token_symbol) AS symbol, max(t.token_type) AS type,
              (SELECT cataloged FROM catalog WHERE catalog.token = t.token) AS cataloged
            FROM transfers t JOIN (
-             SELECT transfer_id FROM decisions WHERE guild_id = $1 ORDER BY at DESC, id DESC LIMIT ${TOKEN_DECISIONS}) d
+             SELECT transfer_id FROM decisions WHERE guild_id = $1 ORDER BY at DESC, id DESC LIMIT ${MAX_TOKEN_DECISIONS}) d
              ON d.transfer_id = t.id
            GROUP BY t.token, t.kind = 'native' ORDER BY count(*) DESC, t.token`,
           guildId,

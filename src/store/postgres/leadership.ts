@@ -12,7 +12,7 @@ import { type Session, SILENT_MS } from './session.ts';
 const LEADER_LOCK = 7_302_102;
 /** How often each process poller whether it still is elected, or can be. */
 const POLL_MS = SECOND;
-/** The same while an elected process has no session. */
+/** How often an elected process checks while it has no session. */
 const SOON_MS = SECOND / 4;
 /** Without a proof for this long, a process does not count as elected. The server frees its lock later than that. */
 const LEASE_MS = SILENT_MS - SECOND;

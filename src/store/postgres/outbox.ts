@@ -1,5 +1,5 @@
 import type { NewBatch } from '../../domain/batch.ts';
-import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
+import { type Hold, MAX_HOLD_MS } from '../../domain/hold.ts';
 import { alertsById, areAsRendered } from './alerts.ts';
 import { claimMethods } from './claims.ts';
 import type { Connection, Statements } from './connection.ts';
@@ -36,7 +36,7 @@ export function outboxTable(db: Connection) {
       db.write(async (sql) => {
         await sql.run(
           "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > $1",
-          now + LONGEST_HOLD_MS,
+          now + MAX_HOLD_MS,
         );
       }),
   };

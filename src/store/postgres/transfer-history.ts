@@ -24,9 +24,9 @@ type Of<Row> = Row & { transferId: number };
 export function transferHistoryReader(db: Connection) {
   return {
     /** Also includes transfers of the guild's own project (`ownScope`) that concern none of its subscriptions. */
-    transfers: (guildId: string, txHash: string, ownScope: number | null, now: number, most: number) =>
+    transfers: (guildId: string, txHash: string, ownScope: number | null, now: number, max: number) =>
       db.read(async (sql) => {
-        const rows = await transfersOf(sql, guildId, txHash, ownScope, most);
+        const rows = await transfersOf(sql, guildId, txHash, ownScope, max);
         const first = await historiesOf(sql, guildId, txHash, rows, now);
         return {
           total: rows[0]?.total ?? 0,
@@ -34,7 +34,7 @@ export function transferHistoryReader(db: Connection) {
         };
       }),
 
-    async transactionsOfMessage(guildId: string, reference: string, most: number) {
+    async transactionsOfMessage(guildId: string, reference: string, max: number) {
       const rows = await db.reads.all<{ txHash: string; transfers: number; data: string; total: number }>(
         `SELECT t.tx_hash AS "txHash", count(*) AS transfers, (array_agg(t.data ORDER BY a.id))[1] AS data,
            count(*) OVER () AS total
@@ -42,7 +42,7 @@ export function transferHistoryReader(db: Connection) {
          WHERE b.reference = $1 AND a.guild_id = $2 GROUP BY t.tx_hash ORDER BY min(a.id) LIMIT $3`,
         reference,
         guildId,
-        most,
+        max,
       );
       const first = rows.map(({ txHash, transfers, data }) => ({
         txHash,
@@ -55,7 +55,7 @@ export function transferHistoryReader(db: Connection) {
 }
 
 /** A transaction may hold thousands of transfers, so the guild's own are found before their data is read. */
-const transfersOf = (sql: Statements, guildId: string, txHash: string, ownScope: number | null, most: number) =>
+const transfersOf = (sql: Statements, guildId: string, txHash: string, ownScope: number | null, max: number) =>
   sql.all<TransferRow>(
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t WHERE tx_hash = $2 AND (scope = $3
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = $1)
@@ -65,7 +65,7 @@ const transfersOf = (sql: Statements, guildId: string, txHash: string, ownScope:
     guildId,
     txHash,
     ownScope,
-    most,
+    max,
   );
 
 async function historiesOf(

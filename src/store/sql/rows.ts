@@ -22,7 +22,7 @@ export const ERASED_BY_GUILD = [
   'confirmations',
   'guild_removals',
 ];
-/** The same for what belongs to the guild's own project, before the project itself. */
+/** Small tables of the guild's own project: an erasure deletes its rows in them before the project itself. */
 export const ERASED_BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', 'receiver_tokens'];
 
 /** The single values in `meta`, by their keys. */

@@ -10,7 +10,7 @@ export interface TransferRow extends Omit<SeenTransfer, 'id' | 'reorganized' | '
   data: string;
 }
 
-/** What is stored about a delivery; the minute and the names are JSON. */
+/** What is stored about a delivery; `minute` and `names` are JSON. {@link SeenDelivery} explains the fields. */
 export type DeliveryRow<Delivery extends SeenDelivery = SeenDelivery> = Omit<Delivery, 'owed' | 'minute' | 'names'> & {
   owed: boolean | 0 | 1;
   minute: string | null;

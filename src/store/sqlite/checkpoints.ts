@@ -5,7 +5,10 @@ import { MIB } from '../../domain/bytes.ts';
 
 /** SQLite's default: changed pages after which a commit runs a checkpoint. */
 const USUAL_PAGES = 1_000;
-/** The same while old data is deleted: that changes pages all over the file, and a short checkpoint blocks nobody. */
+/**
+ * Changed pages after which a commit runs a checkpoint while old data is deleted: that changes pages all over the file, and
+ * a short checkpoint blocks nobody.
+ */
 const DELETING_PAGES = 200;
 /** The log usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
 const MAX_LOG_BYTES = 8 * MIB;

@@ -4,7 +4,15 @@ import { StoreError } from '../../errors.ts';
 import type { OpenStore, StoreListener } from '../open-store.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { realFile, stamp, whereBackups } from './folder.ts';
-import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
+import {
+  damageMessage,
+  type FileIdentities,
+  findChangeAsync,
+  identify,
+  isDamage,
+  isSmall,
+  REPLACED,
+} from './health.ts';
 import { type Call, type On, portOver } from './methods.ts';
 
 /** How often the files on disk are compared with those that are open. */
@@ -88,7 +96,7 @@ function watchFaults(
   }
 
   async function check(): Promise<string | null> {
-    const change = fault === null && opened ? await findChangeSoon(opened) : null;
+    const change = fault === null && opened ? await findChangeAsync(opened) : null;
     if (change !== null) void replaced(change);
     return fault?.message ?? null;
   }

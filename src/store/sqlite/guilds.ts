@@ -60,14 +60,14 @@ export function confirmationsTable(db: Database) {
          AND asked_at >= @notBefore RETURNING detail`,
     )
     .pluck();
-  const ask = db.transaction((confirmation: NewConfirmation, most: number): number => {
+  const ask = db.transaction((confirmation: NewConfirmation, max: number): number => {
     const { lastInsertRowid } = add.run({ ...confirmation, detail: JSON.stringify(confirmation.detail) });
-    dropOldest.run(confirmation.guildId, confirmation.action, most);
+    dropOldest.run(confirmation.guildId, confirmation.action, max);
     return Number(lastInsertRowid);
   });
 
   return {
-    ask: (confirmation: NewConfirmation, most: number): number => ask.immediate(confirmation, most),
+    ask: (confirmation: NewConfirmation, max: number): number => ask.immediate(confirmation, max),
     take<Asked extends Action>(confirmation: Confirmation<Asked>): Questions[Asked] | null {
       const detail = take.get(confirmation);
       return detail === undefined ? null : (JSON.parse(detail) as Questions[Asked]);

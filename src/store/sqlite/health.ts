@@ -64,8 +64,8 @@ export function findChange(opened: FileIdentities): string | null {
   return null;
 }
 
-/** The same, asynchronously. */
-export async function findChangeSoon(opened: FileIdentities): Promise<string | null> {
+/** Like {@link findChange}, but asynchronous. */
+export async function findChangeAsync(opened: FileIdentities): Promise<string | null> {
   for (const { path, identity } of opened) {
     const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
-import { type KnownToken, MAX_LISTED, TOKEN_DECISIONS } from '../../domain/token.ts';
+import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { knownTokens, type SeenToken } from '../sql/rows.ts';
 import { scopeLookUp } from './projects.ts';
@@ -109,6 +109,6 @@ export function tokensTable(db: Database) {
   );
   return {
     known: (guildId: string): KnownToken[] =>
-      knownTokens(seenTokens.all(guildId, TOKEN_DECISIONS), cataloged.all(MAX_LISTED)),
+      knownTokens(seenTokens.all(guildId, MAX_TOKEN_DECISIONS), cataloged.all(MAX_LISTED)),
   };
 }

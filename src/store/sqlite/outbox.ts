@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
 import type { NewBatch } from '../../domain/batch.ts';
-import { type Hold, LONGEST_HOLD_MS } from '../../domain/hold.ts';
+import { type Hold, MAX_HOLD_MS } from '../../domain/hold.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { claimTable } from './claims.ts';
 import { unsynced } from './database.ts';
@@ -68,7 +68,7 @@ export function outboxTable(db: Database) {
   });
   return {
     ...edits.methods,
-    endLongHolds: (now: number) => void endHolds.run(now + LONGEST_HOLD_MS),
+    endLongHolds: (now: number) => void endHolds.run(now + MAX_HOLD_MS),
     channelsWithWork: claims.channelsWithWork,
     due: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       due.page(channelId, hold, now, after, limit),

@@ -29,7 +29,7 @@ interface TransferRow {
 export function transferHistoryReader(db: Database) {
   // A transaction may hold thousands of transfers, so the guild's own are found before their data is read.
   const ofTransaction = db.prepare<
-    { txHash: string; guildId: string; ownScope: number | null; most: number },
+    { txHash: string; guildId: string; ownScope: number | null; max: number },
     TransferRow & { total: number }
   >(
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t
@@ -38,7 +38,7 @@ export function transferHistoryReader(db: Database) {
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))
      SELECT id, scope, count, reorganized, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
-     FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @most) ORDER BY id`,
+     FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @max) ORDER BY id`,
   );
   const deliveries = db.prepare<[number], TransferHistory['deliveries'][number]>(
     `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
@@ -89,14 +89,14 @@ export function transferHistoryReader(db: Database) {
 
   return {
     /** Also includes transfers of the guild's own project (`ownScope`) that concern none of its subscriptions. */
-    transfers(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
-      const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
+    transfers(guildId: string, txHash: string, ownScope: number | null, now: number, max: number) {
+      const rows = ofTransaction.all({ guildId, txHash, ownScope, max });
       const first = rows.map((row) => historyOf(guildId, txHash, row, row.scope === ownScope, now));
       return { total: rows[0]?.total ?? 0, first };
     },
 
-    transactionsOfMessage(guildId: string, reference: string, most: number) {
-      const rows = ofMessage.all(reference, guildId, most);
+    transactionsOfMessage(guildId: string, reference: string, max: number) {
+      const rows = ofMessage.all(reference, guildId, max);
       const first = rows.map(({ txHash, transfers, data }) => {
         return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
       });
