@@ -35,6 +35,7 @@ import type { Pause } from '../domain/uptime.ts';
  * Each method is one whole transaction: it happens completely or not at all, and what it returns was true at one moment.
  * Those that work in short steps say so: each step is one.
  * When its promise resolves, its effect is visible to every later call. A call that fails rejects with a `StoreError`.
+ * Each group names its read-only methods.
  * Times are milliseconds since 1970 and always arguments; addresses and hashes are lower-case text; Discord ids are text.
  */
 export interface Store {
@@ -59,7 +60,7 @@ export interface Store {
   erasure: Erasure;
 }
 
-/** Deliveries as received: bytes that are on disk and wait for the router. */
+/** Deliveries as received: bytes that are on disk and wait for the router. Read-only: `next`, `usage`. */
 export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
@@ -74,7 +75,10 @@ export interface Inbox {
   usage(): Promise<InboxUsage[]>;
 }
 
-/** Deliveries that could not be understood, with their bytes, until somebody replays or discards them. */
+/**
+ * Deliveries that could not be understood, with their bytes, until somebody replays or discards them. Read-only:
+ * `sizes`, `list`, `get`.
+ */
 export interface Quarantine {
   /** How much is in quarantine, by the scope it arrived for. */
   sizes(): Promise<{ scope: number; rows: number; bytes: number }[]>;
@@ -91,7 +95,7 @@ export interface Quarantine {
   discardAll(): Promise<number>;
 }
 
-/** The step from the inbox to the outbox. */
+/** The step from the inbox to the outbox. Read-only: `context`. */
 export interface Routing {
   /** Everything that deciding about these deliveries needs. `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
@@ -109,6 +113,8 @@ export interface Routing {
  * other one of an edit by the `claim` that returns it, of any other message by `countAttempt`. An edit is counted by the
  * claim because that reads what the edit will show: whatever changes later requests another edit. It stays counted if the
  * caller then does not send it.
+ *
+ * Read-only: `channelsWithWork`, `due`, `alerts`.
  */
 export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
@@ -157,7 +163,7 @@ export interface Outbox {
   endLongHolds(now: number): Promise<void>;
 }
 
-/** Alerts and edits that Discord refused in every form, or that waited too long. */
+/** Alerts and edits that Discord refused in every form, or that waited too long. Read-only: `list`, `get`. */
 export interface DeadLetters {
   list(limit: number): Promise<DeadLetter[]>;
   get(id: number): Promise<DeadLetter | null>;
@@ -171,7 +177,7 @@ export interface DeadLetters {
   discardAll(channelId: string, now: number): Promise<number>;
 }
 
-/** Whether channels can be written to, and which guilds the bot is in. */
+/** Whether channels can be written to, and which guilds the bot is in. Read-only: `blocked`, `channelForNotices`. */
 export interface Channels {
   /**
    * Records a channel's state, and freezes the notice that reports it elsewhere. From then on the channel is no longer
@@ -194,7 +200,10 @@ export interface Channels {
   postponeErasure(guildId: string, now: number): Promise<void>;
 }
 
-/** Which channel watches which address. Every method but `watching` stays within one guild. */
+/**
+ * Which channel watches which address. Every method but `watching` stays within one guild. Read-only: `list`, `get`,
+ * `tokenMutes`, `watching`.
+ */
 export interface Subscriptions {
   /**
    * Adds one, unless the channel already watches the address, the guild is at `limit`, `channelsPerAddress` of its
@@ -231,7 +240,7 @@ export interface Subscriptions {
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
-/** Each guild's address book: an address has one name, and a name one address. */
+/** Each guild's address book: an address has one name, and a name one address. Read-only: `list`. */
 export interface Labels {
   /** Sorted by name. */
   list(guildId: string): Promise<Label[]>;
@@ -241,7 +250,7 @@ export interface Labels {
   remove(guildId: string, address: AddressText): Promise<string | null>;
 }
 
-/** What each guild's admins chose. */
+/** What each guild's admins chose. Read-only: `settings`, `language`. */
 export interface Guilds {
   settings(guildId: string): Promise<GuildSettings>;
   /** Changes what is named; returns all settings as they are then. */
@@ -252,7 +261,7 @@ export interface Guilds {
   recordLocale(guildId: string, locale: string | null): Promise<void>;
 }
 
-/** Who changed what in a guild. */
+/** Who changed what in a guild. Read-only: `page`. */
 export interface Audit {
   record(entry: AuditEntry): Promise<void>;
   /** How many entries a guild has, and some of them, latest first, from the one with this index on. */
@@ -269,7 +278,10 @@ export interface Confirmations {
   take<Asked extends Action>(confirmation: Confirmation<Asked>): Promise<Questions[Asked] | null>;
 }
 
-/** Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope. */
+/**
+ * Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope.
+ * Read-only: `ofGuild`, `all`, `scopes`, `tokens`, `webhookNames`.
+ */
 export interface Projects {
   ofGuild(guildId: string): Promise<StoredProject | null>;
   all(): Promise<StoredProject[]>;
@@ -294,7 +306,7 @@ export interface Projects {
   nameWebhook(guildId: string, webhookId: string, name: string | null): Promise<void>;
 }
 
-/** What happened. Every method stays within one guild and only reads. */
+/** What happened. Every method stays within one guild. Read-only. */
 export interface History {
   /** What happened to a transaction's transfers that concern the guild: how many there are, and the first `max`. */
   transfers(
@@ -335,7 +347,7 @@ export interface History {
   counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
 }
 
-/** Busy addresses that have gone quiet, as of the latest count of events. */
+/** Busy addresses that have gone quiet, as of the latest count of events. Read-only: `current`, `unreported`. */
 export interface Silences {
   /** A guild's silent addresses, whether muted or not, the longest silence first. */
   current(guildId: string, now: number): Promise<Silence[]>;
@@ -345,13 +357,13 @@ export interface Silences {
   report(notice: Notice, subscriptions: number[]): Promise<boolean>;
 }
 
-/** What is known about tokens. */
+/** What is known about tokens. Read-only. */
 export interface Tokens {
   /** What moved at the guild's addresses, most often first, then what the explorer's catalog has. */
   known(guildId: string): Promise<KnownToken[]>;
 }
 
-/** Counts for operators and admins; they may take long and only read. */
+/** Counts for operators and admins, which may take long. Read-only. */
 export interface Metrics {
   backlog(now: number): Promise<Backlog>;
   guild(guildId: string): Promise<GuildOverview>;
@@ -359,7 +371,7 @@ export interface Metrics {
   stored(guildId: string): Promise<StoredCounts>;
 }
 
-/** When the bot could work, and when it last began a session at Discord. */
+/** When the bot could work, and when it last began a session at Discord. Read-only: `read`, `lastIdentify`. */
 export interface Uptime {
   /** The latest time in the database (null when it is empty), and the pauses, in order. */
   read(): Promise<{ latest: number | null; pauses: Pause[] }>;
@@ -370,7 +382,7 @@ export interface Uptime {
   recordIdentify(at: number): Promise<void>;
 }
 
-/** Deletion of old data. */
+/** Deletion of old data. Read-only: `prunedBefore`. */
 export interface Retention {
   /** How far deletion of old data has come, or the oldest time stored when it has not begun; null when nothing is stored. */
   prunedBefore(): Promise<number | null>;
@@ -387,7 +399,7 @@ export interface Retention {
   prune(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
 }
 
-/** Erasing what is stored about a guild, in steps between which others can write. */
+/** Erasing what is stored about a guild, in steps between which others can write. Read-only: `removed`, `begun`. */
 export interface Erasure {
   /** Erases a guild's settings and everything that causes alerts; the rest is erased in steps. */
   begin(guildId: string): Promise<void>;

@@ -86,6 +86,20 @@ function deletingSome(db: Database, sql: string): Step {
   return (guildId, bounds) => (statement.run({ guildId, ...bounds }).changes < MAX_DELETED ? null : 0);
 }
 
+/** Which guilds are to be erased. */
+export function erasureReader(db: Database) {
+  const begun = db.prepare<[], string>('SELECT guild_id FROM erasures ORDER BY guild_id').pluck();
+  const removed = db
+    .prepare<{ before: number }, string>(
+      'SELECT guild_id FROM guild_removals WHERE removed_at < @before ORDER BY guild_id',
+    )
+    .pluck();
+  return {
+    begun: (): string[] => begun.all(),
+    removed: (before: number): string[] => removed.all({ before }),
+  };
+}
+
 /** Erases what is stored about one guild, in steps between which others can write; `elapsed` returns milliseconds. */
 export function erasureTable(db: Database, elapsed: () => number) {
   // A repeated start covers the rows added since. The first start's project may be gone by then.
@@ -103,12 +117,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
     `SELECT scope, last_alert AS alerts, last_batch AS batches, last_decision AS decisions, last_audit AS audit
      FROM erasures WHERE guild_id = ?`,
   );
-  const begun = db.prepare<[], string>('SELECT guild_id FROM erasures ORDER BY guild_id').pluck();
-  const removed = db
-    .prepare<{ before: number }, string>(
-      'SELECT guild_id FROM guild_removals WHERE removed_at < @before ORDER BY guild_id',
-    )
-    .pluck();
+  const { removed } = erasureReader(db);
   const finish = db.prepare<[string]>('DELETE FROM erasures WHERE guild_id = ?');
   const first = FIRST.map((sql) => db.prepare(sql));
   const steps = stepsOf(db);
@@ -119,7 +128,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
     for (const statement of first) statement.run({ guildId, scope });
   });
   const beginRemoved = db.transaction((guildId: string, before: number): boolean => {
-    const isRemoved = removed.all({ before }).includes(guildId);
+    const isRemoved = removed(before).includes(guildId);
     if (isRemoved) begin(guildId);
     return isRemoved;
   });
@@ -138,11 +147,9 @@ export function erasureTable(db: Database, elapsed: () => number) {
 
   return {
     begin: (guildId: string): void => begin.immediate(guildId),
-    removed: (before: number): string[] => removed.all({ before }),
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
     step: (guildId: string, from: ErasureCursor = ERASURE_START): ErasureCursor | null =>
       runDeletionStep(db, () => step.immediate(guildId, from)),
-    begun: (): string[] => begun.all(),
   };
 }

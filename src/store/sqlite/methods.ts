@@ -1,15 +1,15 @@
 import type { Store } from '../store.ts';
 
-/** The thread that runs a method, and whether an event or a message waits for it. */
+/** The thread that runs a method, and whether a delivery or a message waits for it. */
 export type On = 'read' | 'read now' | 'write';
 
 /**
  * Which thread runs each method: the writer (`write`) or the reader (`read`). The reader sees every commit whose promise
- * has resolved. `read now` is a read that an event or a message waits for, or a small one of the start and the upkeep: it
- * runs on the writer, because a report that takes seconds on the reader would delay it.
+ * has resolved. `read now` is a read that a delivery or a message waits for: it runs on the writer, because a report that
+ * takes seconds on the reader would delay it.
  */
 export const METHODS = {
-  inbox: { append: 'write', recordResponses: 'write', next: 'read now', usage: 'read now' },
+  inbox: { append: 'write', recordResponses: 'write', next: 'read now', usage: 'read' },
   quarantine: {
     sizes: 'read',
     list: 'read',
@@ -43,7 +43,7 @@ export const METHODS = {
   channels: {
     setState: 'write',
     blocked: 'read',
-    channelForNotices: 'read now',
+    channelForNotices: 'read',
     postNotice: 'write',
     guildRemoved: 'write',
     guildReturned: 'write',
@@ -63,17 +63,17 @@ export const METHODS = {
     watching: 'read',
   },
   labels: { list: 'read', set: 'write', remove: 'write' },
-  guilds: { settings: 'read', changeSettings: 'write', language: 'read now', recordLocale: 'write' },
+  guilds: { settings: 'read', changeSettings: 'write', language: 'read', recordLocale: 'write' },
   audit: { record: 'write', page: 'read', prune: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {
     ofGuild: 'read',
-    all: 'read now',
+    all: 'read',
     scopes: 'read',
     save: 'write',
     reseal: 'write',
     remove: 'write',
-    tokens: 'read now',
+    tokens: 'read',
     addToken: 'write',
     rotateToken: 'write',
     revokeToken: 'write',
@@ -93,9 +93,9 @@ export const METHODS = {
   silence: { current: 'read', unreported: 'read', report: 'write' },
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
-  retention: { prune: 'write', pruneUnmatched: 'write', prunedBefore: 'read now', setPrunedBefore: 'write' },
-  uptime: { read: 'read now', record: 'write', lastIdentify: 'read now', recordIdentify: 'write' },
-  erasure: { begin: 'write', removed: 'read now', beginRemoved: 'write', step: 'write', begun: 'read now' },
+  retention: { prune: 'write', pruneUnmatched: 'write', prunedBefore: 'read', setPrunedBefore: 'write' },
+  uptime: { read: 'read', record: 'write', lastIdentify: 'read', recordIdentify: 'write' },
+  erasure: { begin: 'write', removed: 'read', beginRemoved: 'write', step: 'write', begun: 'read' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], On> };
 
 type Threads = typeof METHODS;

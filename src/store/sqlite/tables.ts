@@ -13,12 +13,12 @@ import { retentionTable } from './retention.ts';
 import { routingTable } from './routing.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
-import { uptimeTable } from './uptime.ts';
+import { uptimeWriter } from './uptime.ts';
 
 /** The port's methods over the connection that writes; `elapsed` returns milliseconds. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const { report } = silenceTable(db);
-  const { uptime, prunedBefore, setPrunedBefore } = uptimeTable(db);
+  const { uptime, setPrunedBefore } = uptimeWriter(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -33,7 +33,7 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
     silence: { report },
-    retention: { ...retentionTable(db, elapsed), prunedBefore, setPrunedBefore },
+    retention: { ...retentionTable(db, elapsed), setPrunedBefore },
     uptime,
     erasure: erasureTable(db, elapsed),
   } satisfies MethodsOn<'read now' | 'write'>;

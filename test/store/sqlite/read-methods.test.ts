@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectExisting } from '../../../src/store/sqlite/database.ts';
+import { METHODS, type On } from '../../../src/store/sqlite/methods.ts';
 import { openReadMethods } from '../../../src/store/sqlite/read-methods.ts';
 import { GUILD, NOW, post, txHash } from '../contract/given.ts';
 import { takeStore } from './reused.ts';
@@ -43,4 +45,17 @@ it('reads a report without waiting for a writer', async () => {
   expect(first).toMatchObject([{ decisions: [{ outcome: 'matched' }] }]);
   writer.exec('ROLLBACK');
   writer.close();
+});
+
+it('runs as reads what the port names as read-only', () => {
+  const port = readFileSync(new URL('../../../src/store/store.ts', import.meta.url), 'utf8');
+  const groups = port.match(/\/\*\*(?:(?!\*\/).)*Read-only(?:(?!\*\/).)*\*\/\nexport interface/gs)!;
+  const named = groups.map((text) => text.slice(text.indexOf('Read-only')).match(/(?<=`)\w+(?=`)/g) ?? []);
+  const reads = Object.values(METHODS).flatMap((methods) => {
+    const [read, all] = [Object.entries<On>(methods).filter(([, on]) => on !== 'write'), Object.keys(methods)];
+    // A group that only reads names no methods.
+    return read.length === 0 ? [] : [read.length === all.length ? [] : read.map(([name]) => name)];
+  });
+  expect(named).toHaveLength(reads.length);
+  for (const one of reads) expect(named).toContainEqual(one);
 });
