@@ -30,12 +30,16 @@ const answer = ({ method, url }: { method: string; url: string }) => {
   if (method === 'POST') return { status: 201, body: { acknowledged: true, deletedCount: 1 } };
   return { body: [{ _id: WEBHOOK, webhookUrl: 'https://bell.example', eventType: 'ALL', provider: 'Acme' }] };
 };
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(answer);
+  upstream = stack.adopt(await startUpstream(answer), (it) => it.close());
   const { url } = upstream;
-  world = await startWorld({
-    environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
-  });
+  world = stack.adopt(
+    await startWorld({
+      environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
+    }),
+    (it) => it.close(),
+  );
   await world.use('setup server', { manager: harbor.watchers });
   id = String((await world.subscribe({ label: 'Treasury' })).id);
   const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
@@ -45,10 +49,7 @@ beforeAll(async () => {
 beforeEach(() => {
   stripToRole();
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
+afterAll(() => stack.disposeAsync());
 
 /** Noa has Manage Server, until the test ends. */
 const promote = () =>

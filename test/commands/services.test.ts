@@ -14,35 +14,37 @@ let chain: Chain;
 let services: Services;
 let webhook: Webhook;
 let world: CommandWorld;
-let dir: string;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ledgerbell-services-'));
-  chain = await startChain();
-  services = await startServices({
-    rpcUrl: chain.rpcUrl,
-    dir,
-    projects: [PROJECT],
-    webhookAllow: ['127.0.0.1'],
-    cataloged: [chain.tokens.dollar.address],
-  });
+  const made = await mkdtemp(join(tmpdir(), 'ledgerbell-services-'));
+  const dir = stack.adopt(made, (it) => rm(it, { recursive: true }));
+  chain = stack.adopt(await startChain(), (it) => it.close());
+  services = stack.adopt(
+    await startServices({
+      rpcUrl: chain.rpcUrl,
+      dir,
+      projects: [PROJECT],
+      webhookAllow: ['127.0.0.1'],
+      cataloged: [chain.tokens.dollar.address],
+    }),
+    (it) => it.close(),
+  );
   webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
-  world = await startWorld({
-    environment: {
-      NOTIFICATION_URL: services.notificationUrl,
-      NOTIFICATION_PROJECT_ID: PROJECT.id,
-      NOTIFICATION_API_KEY: PROJECT.key,
-      NOTIFICATION_API_SECRET: PROJECT.secret,
-      EXPLORER_API_URL: services.explorerApiUrl,
-      DISCOVERY_URL: services.discoveryUrl,
-    },
-  });
+  world = stack.adopt(
+    await startWorld({
+      environment: {
+        NOTIFICATION_URL: services.notificationUrl,
+        NOTIFICATION_PROJECT_ID: PROJECT.id,
+        NOTIFICATION_API_KEY: PROJECT.key,
+        NOTIFICATION_API_SECRET: PROJECT.secret,
+        EXPLORER_API_URL: services.explorerApiUrl,
+        DISCOVERY_URL: services.discoveryUrl,
+      },
+    }),
+    (it) => it.close(),
+  );
 });
-afterAll(async () => {
-  await world?.close();
-  await services?.close();
-  await chain?.close();
-  await rm(dir, { recursive: true });
-});
+afterAll(() => stack.disposeAsync());
 
 it('shows a token of the chain for /token', async () => {
   const { address } = chain.tokens.dollar;

@@ -22,16 +22,17 @@ const OPERATORS = ['public-key', 'very-secret'];
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(() => list);
-  world = await startWorld({
-    environment: { NOTIFICATION_URL: upstream.url, QUOTA_BURST: '2', QUOTA_RATE: '1' },
-  });
+  upstream = stack.adopt(await startUpstream(() => list), (it) => it.close());
+  world = stack.adopt(
+    await startWorld({
+      environment: { NOTIFICATION_URL: upstream.url, QUOTA_BURST: '2', QUOTA_RATE: '1' },
+    }),
+    (it) => it.close(),
+  );
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
+afterAll(() => stack.disposeAsync());
 beforeEach(() => {
   // What is remembered of the service's earlier responses is too old then.
   world.clock.advance(60_000);

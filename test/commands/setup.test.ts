@@ -24,9 +24,13 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
 let scope: Given;
 const ID = 'f'.repeat(24);
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list));
-  world = await startWorld({ environment: { NOTIFICATION_URL: upstream.url } });
+  upstream = stack.adopt(
+    await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list)),
+    (it) => it.close(),
+  );
+  world = stack.adopt(await startWorld({ environment: { NOTIFICATION_URL: upstream.url } }), (it) => it.close());
 });
 beforeEach(async () => {
   list = { body: [] };
@@ -36,10 +40,7 @@ beforeEach(async () => {
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
   for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
+afterAll(() => stack.disposeAsync());
 
 /** Three alerts wait: one is due, one is held, and one joins a sent message that another edit waits for too. One is dead. */
 async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {

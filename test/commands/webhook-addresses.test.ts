@@ -6,14 +6,12 @@ const { harbor, orchid } = seed;
 const ID = '64b7f2a1c3d4e5f6a7b8c9d0';
 let world: CommandWorld;
 let service: Awaited<ReturnType<typeof startWebhookService>>;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  service = await startWebhookService();
-  world = await startWorld({ environment: { NOTIFICATION_URL: service.url } });
+  service = stack.adopt(await startWebhookService(), (it) => it.close());
+  world = stack.adopt(await startWorld({ environment: { NOTIFICATION_URL: service.url } }), (it) => it.close());
 });
-afterAll(async () => {
-  await world.close();
-  await service.close();
-});
+afterAll(() => stack.disposeAsync());
 beforeEach(async () => {
   await world.reset();
   await world.store.guilds.changeSettings(harbor.id, { webhook: null });

@@ -21,14 +21,12 @@ let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let removal: Given;
 let list: Given;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(({ method }) => (method === 'GET' ? list : removal));
-  world = await startWorld({ environment: { NOTIFICATION_URL: upstream.url } });
+  upstream = stack.adopt(await startUpstream(({ method }) => (method === 'GET' ? list : removal)), (it) => it.close());
+  world = stack.adopt(await startWorld({ environment: { NOTIFICATION_URL: upstream.url } }), (it) => it.close());
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
+afterAll(() => stack.disposeAsync());
 beforeEach(() => {
   // What is remembered of the service's earlier responses is too old then.
   world.clock.advance(60_000);

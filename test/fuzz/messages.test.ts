@@ -19,15 +19,13 @@ const WATCHED: AddressText[] = [TREASURY, ALICE, USDC];
 
 let discord: Discord;
 let pipeline: Pipeline;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  discord = await startDiscord({ limits: 'none' });
-  pipeline = await openPipeline();
+  discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
+  pipeline = stack.adopt(await openPipeline(), (it) => it.close());
   for (const address of WATCHED) await pipeline.watch(address, ALERTS);
 });
-afterAll(async () => {
-  await discord.close();
-  await pipeline.close();
-});
+afterAll(() => stack.disposeAsync());
 
 const matches = fc.array(
   fc.record({

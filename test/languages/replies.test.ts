@@ -13,21 +13,25 @@ const ROWS = Array.from({ length: 7 }, (_, index) => ({ provider: `Provider ${in
 
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
+const stack = new AsyncDisposableStack();
 beforeAll(async () => {
-  upstream = await startUpstream(({ url }) => {
-    if (url.includes('getToken')) return { body: { status: '1', message: 'OK', result: TOKEN_RECORD } };
-    if (url.includes('/categories')) return { body: ['apis', 'wallets'] };
-    return { body: url.includes('/rows') ? ROWS : [] };
-  });
+  upstream = stack.adopt(
+    await startUpstream(({ url }) => {
+      if (url.includes('getToken')) return { body: { status: '1', message: 'OK', result: TOKEN_RECORD } };
+      if (url.includes('/categories')) return { body: ['apis', 'wallets'] };
+      return { body: url.includes('/rows') ? ROWS : [] };
+    }),
+    (it) => it.close(),
+  );
   const { url } = upstream;
-  world = await startWorld({
-    environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
-  });
+  world = stack.adopt(
+    await startWorld({
+      environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
+    }),
+    (it) => it.close(),
+  );
 });
-afterAll(async () => {
-  await world.close();
-  await upstream.close();
-});
+afterAll(() => stack.disposeAsync());
 
 /** Sets the language that the server has at Discord. */
 const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });

@@ -18,13 +18,11 @@ const MESSAGES = '/channels/:channel/messages';
 /** The whole bot, with one subscription, and what its operator's server responds. */
 async function start(prepare: (discord: Discord) => void = () => undefined, clock = systemClock) {
   const file = temporaryFile();
-  const discord: Discord = await startDiscord({ limits: 'none' });
+  const stack = new AsyncDisposableStack();
+  onTestFinished(() => stack.disposeAsync());
+  const discord: Discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
   prepare(discord);
-  const app = await startHere(file, discord, clock);
-  onTestFinished(async () => {
-    await app.close();
-    await discord.close();
-  });
+  const app = stack.adopt(await startHere(file, discord, clock), (it) => it.close());
   const get = async (path: string) => {
     const answer = await request(app.ops + path);
     return { status: answer.statusCode, text: await answer.body.text() };

@@ -30,13 +30,14 @@ const PAUSE_MS = 50;
 
 /** Starts several bots, each with a cable of its own to the database. */
 export async function startGroup(names: readonly string[], discord: Discord, database: string, folder: string) {
+  await using stack = new AsyncDisposableStack();
   const url = new URL(database);
   const members = await Promise.all(names.map((name) => createMember(name)));
   for (const member of members) member.start();
 
   async function createMember(name: string): Promise<Member> {
     const [port, opsPort] = await freePorts(2);
-    const cable = await layCable(Number(url.port));
+    const cable = stack.adopt(await layCable(Number(url.port)), (it) => it.close());
     const environment = {
       DISCORD_TOKEN: discord.token,
       DISCORD_API_URL: discord.apiUrl,
@@ -49,7 +50,8 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       LOG_LEVEL: 'info',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? folder,
     };
-    let bot: BotProcess;
+    let bot: BotProcess | undefined;
+    stack.defer(() => bot?.destroy());
     const ask = async (path: string) => {
       await wait(PAUSE_MS);
       try {
@@ -64,9 +66,9 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       name,
       receiver: `http://127.0.0.1:${port}/hooks/${TOKEN}`,
       cable,
-      log: () => bot.tail(),
-      signal: (signal) => bot.kill(signal),
-      ended: () => bot.exited(),
+      log: () => bot!.tail(),
+      signal: (signal) => bot!.kill(signal),
+      ended: () => bot!.exited(),
       start() {
         bot = launchBot(environment);
       },
@@ -74,6 +76,7 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       isReady: async () => (await ask('/readyz?part=database'))?.status === 200,
     };
   }
+  const ends = stack.move();
 
   return {
     members,
@@ -82,11 +85,7 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       const roles = await Promise.all(members.map((member) => member.role()));
       return members.find((_, index) => roles[index] === 'working') ?? null;
     },
-    async close(): Promise<void> {
-      for (const { signal } of members) signal('SIGKILL');
-      await Promise.all(members.map(({ ended }) => ended()));
-      await Promise.all(members.map(({ cable }) => cable.close()));
-    },
+    close: () => ends.disposeAsync(),
   };
 }
 

@@ -12,15 +12,16 @@ describe.each([{ scripted: false }, { scripted: true }])(
     let chain: Chain;
     let services: Services;
 
+    const stack = new AsyncDisposableStack();
     beforeAll(async () => {
-      chain = await startChain({ scripted });
+      chain = stack.adopt(await startChain({ scripted }), (it) => it.close());
       const cataloged = [chain.tokens.dollar.address.toLowerCase()];
-      services = await startServices({ rpcUrl: chain.rpcUrl, dir: '', projects: [], only: 'explorer', cataloged });
+      services = stack.adopt(
+        await startServices({ rpcUrl: chain.rpcUrl, dir: '', projects: [], only: 'explorer', cataloged }),
+        (it) => it.close(),
+      );
     });
-    afterAll(async () => {
-      await services.close();
-      await chain.close();
-    });
+    afterAll(() => stack.disposeAsync());
 
     const ask = async (query: string, slash = '') => {
       const response = await fetch(`${services.explorerApiUrl}${slash}?${query}`);
@@ -153,14 +154,12 @@ it('reports an unresponsive node without its URL', async () => {
 async function explore(options: { scripted?: boolean; missing?: string[] } = {}) {
   const { scripted = true, missing = [] } = options;
   const clock = createManualClock();
-  const chain = await startChain({ scripted });
-  const node = await startLimitedNode(chain.rpcUrl, missing);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
-  onTestFinished(async () => {
-    await services.close();
-    await node.close();
-    await chain.close();
-  });
+  const stack = new AsyncDisposableStack();
+  onTestFinished(() => stack.disposeAsync());
+  const chain = stack.adopt(await startChain({ scripted }), (it) => it.close());
+  const node = stack.adopt(await startLimitedNode(chain.rpcUrl, missing), (it) => it.close());
+  const started = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
+  const services = stack.adopt(started, (it) => it.close());
   const open = async (path: string) => (await fetch(`${services.explorerUrl}${path}`)).text();
   return { chain, node, clock, services, open };
 }

@@ -17,16 +17,17 @@ const start = async () => {
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
   services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
 };
+let stack: AsyncDisposableStack;
 beforeEach(async () => {
+  stack = new AsyncDisposableStack();
   lines = [];
-  node = await startLimitedNode(here.chain.rpcUrl, []);
+  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
   await start();
+  // Tests close and restart them.
+  stack.defer(() => services.close());
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
 });
-afterEach(async () => {
-  await services.close();
-  await node.close();
-});
+afterEach(() => stack.disposeAsync());
 
 const scan = () => services.notification.scan();
 const pay = async (...amounts: bigint[]) => {

@@ -8,14 +8,15 @@ const here = surroundings({ scripted: true });
 let node: LimitedNode;
 let services: Harness;
 
+let stack: AsyncDisposableStack;
 beforeEach(async () => {
-  node = await startLimitedNode(here.chain.rpcUrl, []);
+  stack = new AsyncDisposableStack();
+  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
   services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+  // Tests close and restart them.
+  stack.defer(() => services.close());
 });
-afterEach(async () => {
-  await services.close();
-  await node.close();
-});
+afterEach(() => stack.disposeAsync());
 
 const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
 const watch = (settings: { fromBlock?: number } = {}) =>

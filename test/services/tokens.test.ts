@@ -9,15 +9,16 @@ const here = surroundings({ scripted: true });
 let node: LimitedNode;
 let services: Harness;
 
+let stack: AsyncDisposableStack;
 beforeEach(async () => {
-  node = await startLimitedNode(here.chain.rpcUrl, []);
+  stack = new AsyncDisposableStack();
+  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
   services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+  // Tests close and restart them.
+  stack.defer(() => services.close());
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
 });
-afterEach(async () => {
-  await services.close();
-  await node.close();
-});
+afterEach(() => stack.disposeAsync());
 
 const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
   here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
