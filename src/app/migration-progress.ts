@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { type Clock, SECOND } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import type { StoreListener } from '../store/open-store.ts';
 
 const EVERY_MS = 10 * SECOND;
@@ -17,11 +18,10 @@ export function logMigration(
 
   function watch(details: object, since: number): void {
     const growing = 'copy' in details ? `${String(details.copy)}.partial` : `${file}-wal`;
-    stop = clock.after(EVERY_MS, () => {
+    stop = repeat(clock, EVERY_MS, () => {
       const writtenBytes = statSync(growing, { throwIfNoEntry: false })?.size ?? 0;
       const seconds = Math.round((clock.now() - since) / SECOND);
       log.info({ ...details, seconds, writtenBytes }, 'migration: still working');
-      watch(details, since);
     });
   }
 

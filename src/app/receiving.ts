@@ -48,7 +48,7 @@ export async function startReceiving(
   const steadyNow = steadyTime(now, elapsed);
   const admission = createAdmission(steadyNow);
   // With one process there is no other that a sender could have delivered to.
-  const sleep = shared && watchSleep(steadyNow, clock.after);
+  const sleep = shared && watchSleep(steadyNow, clock);
   stack.defer(() => sleep?.close());
   const reserveBytes = config.DISK_RESERVE_MB * MIB;
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });

@@ -1,4 +1,5 @@
-import { type Clock, SECOND } from '../domain/clock.ts';
+import { SECOND } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import type { SharedStore } from '../store/postgres/client.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
@@ -31,8 +32,8 @@ export async function shareWork(
       log.debug({ err: error }, 'cannot read what other processes changed');
     }
   };
-  stack.defer(every(clock, REREAD_MS, reread));
-  stack.defer(every(clock, POLL_MS, async () => work.wake()));
+  stack.defer(repeat(clock, REREAD_MS, reread));
+  stack.defer(repeat(clock, POLL_MS, work.wake));
   await shared.leadership.begin({
     onElected: (term) => work.begin((context) => begin(context, shared.during(term))),
     onEnded: work.end,
@@ -41,19 +42,4 @@ export async function shareWork(
       if (notification === NOTIFICATIONS.settings) void reread();
     },
   });
-}
-
-/** Runs something again and again, a while after each time; returns a function that stops it. */
-function every(clock: Clock, ms: number, run: () => Promise<void>): () => void {
-  let isStopped = false;
-  let cancel = clock.after(ms, next);
-  function next(): void {
-    void run().then(() => {
-      if (!isStopped) cancel = clock.after(ms, next);
-    });
-  }
-  return () => {
-    isStopped = true;
-    cancel();
-  };
 }

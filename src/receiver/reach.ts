@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { Reachability } from '../domain/reachability.ts';
+import { repeat } from '../domain/repeat.ts';
 
 /** How often the public address is probed; the first time one minute after the start, when the proxy may be up too. */
 const FIRST_MS = MINUTE;
@@ -22,14 +23,7 @@ export function watchReach(options: {
 }) {
   const { clock, log } = options;
   let unreachable: Unreachable | null = null;
-  let cancel = options.isRepeated ? clock.after(FIRST_MS, look) : () => {};
-  let isClosed = false;
-
-  function look(): void {
-    void probe().then(() => {
-      if (!isClosed) cancel = clock.after(EVERY_MS, look);
-    });
-  }
+  const stop = options.isRepeated ? repeat(clock, EVERY_MS, probe, FIRST_MS) : () => {};
 
   async function probe(): Promise<Reachability> {
     const found = await options.probe();
@@ -49,9 +43,6 @@ export function watchReach(options: {
     probe,
     /** As of the last probe; null while the receiver is reachable, or was not probed yet. */
     unreachable: (): Unreachable | null => unreachable,
-    close(): void {
-      isClosed = true;
-      cancel();
-    },
+    close: stop,
   };
 }

@@ -1,4 +1,5 @@
 import { type Clock, SECOND } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 
 /** A process that did nothing for this long was stopped: a sender waits for 3 s, a load balancer for less. */
 const SLEPT_MS = 1.5 * SECOND;
@@ -10,10 +11,9 @@ const READ_MS = SECOND;
  * Tracks whether this process has just slept. Requests that arrived meanwhile look new, but their senders gave up and
  * may have delivered to another process since: stored now, they would look like second transfers.
  */
-export function watchSleep(now: () => number, after: Clock['after']) {
+export function watchSleep(now: () => number, clock: Pick<Clock, 'after'>) {
   let lookedAt = now();
   let wokeAt = Number.NEGATIVE_INFINITY;
-  let cancel = after(LOOK_MS, next);
 
   function look(): void {
     const at = now();
@@ -21,16 +21,12 @@ export function watchSleep(now: () => number, after: Clock['after']) {
     lookedAt = at;
   }
 
-  function next(): void {
-    look();
-    cancel = after(LOOK_MS, next);
-  }
-
+  const close = repeat(clock, LOOK_MS, look);
   return {
     hasSlept(): boolean {
       look();
       return lookedAt - wokeAt < READ_MS;
     },
-    close: (): void => cancel(),
+    close,
   };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, inTime, MINUTE, SECOND } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type UpstreamFailure } from '../domain/upstream.ts';
 
 /** How often an interface that is down is probed. */
@@ -18,26 +19,23 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
   const outages = new Map<Interface, Outage>();
   const errors = new Map<Interface, Map<UpstreamFailure['status'], number>>();
   const probes = new Map<Interface, Probe>();
-  let cancelProbes = () => {};
+  let stopProbes = () => {};
+  let isClosed = false;
 
-  /** Probes every minute what is down, until nothing is. */
-  function scheduleProbes(): void {
-    cancelProbes();
-    cancelProbes = clock.after(PROBE_MS, () => {
-      for (const name of outages.keys()) void probes.get(name)?.();
-      if (outages.size > 0) scheduleProbes();
-    });
+  function probeWhatIsDown(): void {
+    for (const name of outages.keys()) void probes.get(name)?.();
   }
 
   function began(name: Interface, failure: UpstreamFailure): void {
     log.warn({ interface: name, reason: failure.status }, 'interface unavailable');
     outages.set(name, { since: clock.now(), failure });
     // An interface that fails again and again must not delay the probes of the others.
-    if (outages.size === 1) scheduleProbes();
+    if (outages.size === 1 && !isClosed) stopProbes = repeat(clock, PROBE_MS, probeWhatIsDown);
   }
 
   function ended(name: Interface, { since }: Outage): void {
     outages.delete(name);
+    if (outages.size === 0) stopProbes();
     log.info({ interface: name, forMs: Math.max(0, clock.now() - since) }, 'interface available again');
   }
 
@@ -68,6 +66,10 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
       INTERFACES.flatMap((name) =>
         FAILURE_REASONS.map((reason) => ({ name, reason, count: errors.get(name)?.get(reason) ?? 0 })),
       ),
-    close: (): void => cancelProbes(),
+    /** Records results, but probes no more. */
+    close(): void {
+      isClosed = true;
+      stopProbes();
+    },
   };
 }

@@ -63,6 +63,15 @@ it('probes an unavailable interface every minute, although another one fails aga
   expect(probes).toBe(3);
 });
 
+it('probes nothing after it is closed, although a request that was under way fails then', () => {
+  let probes = 0;
+  health.watch('discovery', async () => void probes++);
+  health.close();
+  health.note('discovery', { status: 'timeout' });
+  clock.advance(3 * MINUTE);
+  expect(probes).toBe(0);
+});
+
 it('probes every interface at once for a check', async () => {
   const asked: string[] = [];
   health.watch('discovery', async () => void asked.push('discovery'));

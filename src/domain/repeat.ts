@@ -1,0 +1,25 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * Runs `work` again and again: first after `firstMs`, then `ms` after each run has ended. Returns a function after which
+ * no run starts. `work` may return a promise, and must not fail.
+ */
+export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
+  let isStopped = false;
+  let cancel = after(firstMs, run);
+
+  function run(): void {
+    const running = work();
+    if (running instanceof Promise) void running.then(schedule);
+    else schedule();
+  }
+
+  function schedule(): void {
+    if (!isStopped) cancel = after(ms, run);
+  }
+
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
