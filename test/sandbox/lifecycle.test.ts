@@ -78,7 +78,7 @@ describe('npm run sandbox', () => {
   it('refuses an unknown argument of the sandbox and names it', async () => {
     const sandbox = run('0', undefined, ['--postgresql']);
     expect(await sandbox.ended()).toBe(1);
-    expect(sandbox.output()).toContain("Unknown option '--postgresql'");
+    expect(sandbox.output()).toContain("unknown option '--postgresql'");
   });
 
   it('stops the sandbox within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
