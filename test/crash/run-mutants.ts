@@ -12,7 +12,7 @@ import { CONTROL } from './seams.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LOADER = pathToFileURL(resolve(import.meta.dirname, 'seams-loader.ts')).href;
-/** Longer than the time-outs of one test and of its hooks: most that hang fail by themselves. */
+/** Longer than the timeouts of one test and of its hooks: most that hang fail by themselves. */
 const MAX_RUN_MS = 15 * MINUTE;
 
 /** How these tests end while the mutant is active. Tests that were cut off have noticed nothing. */
