@@ -13,7 +13,7 @@ export interface GuildParty {
   ends: string;
 }
 
-/** A party of a transfer, for a guild that watches an address. */
+/** A party of a transfer, for a guild that watches `address`. */
 export interface Party extends GuildParty {
   address: AddressText;
 }

@@ -141,13 +141,13 @@ export interface Outbox {
   join(channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): Promise<number | null>;
   /** Counts one more attempt of a batch that is no edit. */
   countAttempt(batchId: number, now: number): Promise<void>;
-  /** The last attempt certainly changed nothing at Discord. */
+  /** Records that the last attempt changed nothing at Discord. */
   markNotSent(batchId: number): Promise<void>;
-  /** Discord has the message; returns whether its channel has more to send, now or later. */
+  /** Records that Discord has the message; returns whether its channel has more to send, now or later. */
   markSent(batchId: number, messageId: string | null, now: number): Promise<boolean>;
-  /** The sent message was edited. */
+  /** Records that the sent message was edited. */
   markEdited(editId: number, now: number): Promise<void>;
-  /** The message will not be edited: alerts that were to join it wait again; `reason` null: the message is gone. */
+  /** Records that the message will not be edited: alerts that were to join it wait again. `reason` null: it is gone. */
   markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
   /** Dissolves a frozen batch; its alerts wait again, to be rendered again. */
   unfreeze(batchId: number): Promise<void>;
@@ -190,13 +190,16 @@ export interface Channels {
   channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
   /** Freezes a message that is about no transfer. */
   postNotice(notice: Notice): Promise<void>;
-  /** The bot was removed from a guild: what waits there is kept for 30 days. */
+  /** Records that the bot was removed from a guild: what waits there is kept for 30 days. */
   guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
-  /** The bot is in a guild, also if it was removed before: channels that the removal closed are ready again. */
+  /** Records that the bot is in a guild, also after a removal: channels that the removal closed are ready again. */
   guildReturned(guildId: string): Promise<void>;
-  /** The bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in again. */
+  /**
+   * Records that the bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in
+   * again.
+   */
   syncGuilds(present: ReadonlySet<string>, shard: Shard, now: number): Promise<{ gone: string[]; back: string[] }>;
-  /** A guild that removed the bot still uses its commands: its erasure counts from now. */
+  /** Counts a guild's erasure from now: it removed the bot and still uses its commands. */
   postponeErasure(guildId: string, now: number): Promise<void>;
 }
 

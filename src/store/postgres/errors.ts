@@ -34,7 +34,7 @@ export function createFailures() {
       const known = `${message.replace(/\.$/, '')}; before that, its disk was full: ${full}`;
       return { ...failure, error: new StoreError(known, code) };
     },
-    /** Something was written: there is space. */
+    /** Records that something was written: there is space. */
     wrote(): void {
       full = null;
     },

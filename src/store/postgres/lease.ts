@@ -22,7 +22,7 @@ export function createLease(
   return {
     now,
     isProved: (): boolean => provedAt !== null && since(provedAt) < lastsMs,
-    /** It was proved by something that began at this moment. */
+    /** Records that it was proved by something that began at this moment. */
     prove(begun: Moment): void {
       cancel();
       provedAt = begun;

@@ -2,7 +2,7 @@ import type { Notice } from '../../domain/batch.ts';
 import { channelForNotices, type UsedChannel } from '../../domain/channel.ts';
 import type { Statements } from './connection.ts';
 
-/** Remembers a channel's guild. */
+/** Stores the guilds of new channels. */
 export async function addChannels(sql: Statements, channels: ReadonlyMap<string, string>): Promise<void> {
   if (channels.size === 0) return;
   await sql.run(
@@ -28,7 +28,7 @@ export async function writeNotice(sql: Statements, notice: Notice): Promise<void
   );
 }
 
-/** The channel can be written to again: drops unsent notices about it. */
+/** Drops unsent notices about a channel that can be written to again. */
 export async function withdrawNotices(sql: Statements, channelId: string): Promise<void> {
   await sql.run(
     "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND NOT unsure AND about_channel_id = $1",

@@ -72,14 +72,14 @@ export function createReconnectingSession({
       // A failure is noticed at the next use of the session.
       sendNotifications().catch(() => undefined);
     },
-    /** The session was used without a fault. */
+    /** Records that the session was used without a fault. */
     worked(): void {
       if (!isAway) return;
       isAway = false;
       log.info({ election: { holder } }, 'election: the database responds again');
       onBack();
     },
-    /** The session could not be opened or used. */
+    /** Records that the session could not be opened or used. */
     failed(reason: string): void {
       drop();
       if (isAway) return;

@@ -115,7 +115,7 @@ function watchFaults(
     assertNone(): void {
       if (fault !== null) throw fault;
     },
-    /** Both connections are open now. */
+    /** Begins to watch, once both connections are open. */
     watch(connection: Connection): void {
       writer = connection;
       opened = identify(file);

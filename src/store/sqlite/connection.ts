@@ -113,7 +113,7 @@ function createSyncTimer() {
     begin(): void {
       begunAt = performance.now();
     },
-    /** The calls ended; `syncMs`: how long their commit took, if they had one. */
+    /** Records that the calls ended; `syncMs`: how long their commit took, if they had one. */
     end(syncMs: number | null): void {
       begunAt = null;
       if (syncMs !== null) lastMs = syncMs;

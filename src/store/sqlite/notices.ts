@@ -30,7 +30,7 @@ export function noticeWriter(db: Database) {
       addChannel.run(notice.channelId, guildId);
       insert.run(notice);
     },
-    /** The channel can be written to again: drops unsent notices about it. */
+    /** Drops unsent notices about a channel that can be written to again. */
     withdraw: (closed: string): void => void drop.run(closed),
   };
 }
