@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { DAY } from '../src/domain/clock.ts';
-import type { RetentionCursor } from '../src/domain/retention.ts';
 import { move } from '../src/operator/move.ts';
 import { openPostgresStore } from '../src/store/postgres/client.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
+import type { Cursor } from '../src/store/store.ts';
 import { type PostgresServer, startPostgres } from '../test/store/postgres/server.ts';
 import { newFolder } from './children.ts';
 import { fill as fillPostgres } from './postgres/fill.ts';
-import { fillDays, isMoved, readKeys } from './postgres/seen.ts';
+import { fillDays, readKeys, workOf } from './postgres/seen.ts';
 import { watch } from './postgres/watch.ts';
 import { type Filled, routeInTurns } from './route.ts';
 import { fill } from './sqlite/fill.ts';
@@ -98,16 +98,15 @@ export async function pruning(url: string): Promise<void> {
   const before = (Math.floor(Date.now() / DAY) - DAYS + DROPPED) * DAY;
   const byRows = { s: 0, longestMs: 0 };
   const byDays = { s: 0, longestMs: 0 };
-  let at: RetentionCursor | null = null;
+  let at: Cursor<'retention'> | null = null;
   do {
+    const sum = workOf(at) === 'rows' ? byRows : byDays;
     const began = performance.now();
-    const isRow = at === null || (at.at === 'transfers' && isMoved(at));
     at = await store.retention.prune(before, at);
     const ms = performance.now() - began;
-    const sum = isRow ? byRows : byDays;
     sum.s += ms / 1_000;
     sum.longestMs = Math.max(sum.longestMs, ms);
-  } while (at?.at === 'transfers');
+  } while (at && workOf(at) !== 'rest');
   await close();
   const rows = Math.round(SEEN / DAYS);
   const each = ({ s, longestMs }: typeof byRows, transfers: number) => ({

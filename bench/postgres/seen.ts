@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { DAY } from '../../src/domain/clock.ts';
 import { IDS_PER_DAY } from '../../src/store/postgres/partitions.ts';
+import { positionOf, RETENTION_START } from '../../src/store/sql/cursors.ts';
+import type { Cursor } from '../../src/store/store.ts';
 
 /** The partition of transfers that were moved here, which are deleted row by row. */
 const MOVED = 0;
@@ -55,5 +57,9 @@ export async function readKeys(url: string): Promise<void> {
   await client.end();
 }
 
-/** Whether a cursor of deletion is among the transfers that were moved here. */
-export const isMoved = ({ id }: { id: number }): boolean => id < IDS_PER_DAY;
+/** What a step of deletion works on: transfers that were moved here, by rows; the others, by days; then everything else. */
+export function workOf(from: Cursor<'retention'> | null): 'rows' | 'days' | 'rest' {
+  const position = from ? positionOf(from) : RETENTION_START;
+  if (position.at !== 'transfers') return 'rest';
+  return position.id < IDS_PER_DAY ? 'rows' : 'days';
+}

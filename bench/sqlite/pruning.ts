@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { RetentionCursor } from '../../src/domain/retention.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
+import type { Cursor } from '../../src/store/store.ts';
 
 /**
  * Deletes everything that is done with, as after the retention time, by the engine's tables alone; returns the
@@ -8,7 +8,7 @@ import { openTables } from '../../src/store/sqlite/tables.ts';
  */
 export function pruneAll(db: Database): number {
   const { retention } = openTables(db);
-  let [longest, at]: [number, RetentionCursor | null] = [0, null];
+  let [longest, at]: [number, Cursor<'retention'> | null] = [0, null];
   do {
     const began = performance.now();
     at = retention.prune(Date.now() + 60_000, at);

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
-import type { RetentionCursor } from '../domain/retention.ts';
-import type { Store } from '../store/store.ts';
+import type { Cursor, Store } from '../store/store.ts';
 
 /** How long transfers and guilds that removed the bot are kept. */
 const RETENTION_MS = 30 * DAY;
@@ -33,7 +32,7 @@ export function startUpkeep(
     await finishErasures(store);
     const before = await pruneBefore(store, since(RETENTION_MS));
     await eraseRemoved(store, before, removal);
-    let at: RetentionCursor | null = null;
+    let at: Cursor<'retention'> | null = null;
     do at = await store.retention.prune(before, at);
     while (at && !isStopped);
     if (isStopped) return;

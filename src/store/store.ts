@@ -11,7 +11,6 @@ import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } fr
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
-import type { ErasureCursor, RetentionCursor, UnmatchedCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Silence } from '../domain/silence.ts';
 import type {
@@ -385,6 +384,13 @@ export interface Uptime {
   recordIdentify(at: number): Promise<void>;
 }
 
+declare const contents: unique symbol;
+
+/** How far work in steps has come: plain data that only the engine reads. */
+export interface Cursor<Kind extends 'retention' | 'unmatched' | 'erasure'> {
+  readonly [contents]: Kind;
+}
+
 /** Deletion of old data. Read-only: `prunedBefore`. */
 export interface Retention {
   /** How far deletion of old data has come, or the oldest time stored when it has not begun; null when nothing is stored. */
@@ -394,12 +400,12 @@ export interface Retention {
    * Deletes some of the transfers of servers' own projects that were seen from one time to another and that no
    * subscription concerned; returns where to go on, null when nothing is left.
    */
-  pruneUnmatched(since: number, before: number, from: UnmatchedCursor | null): Promise<UnmatchedCursor | null>;
+  pruneUnmatched(since: number, before: number, from: Cursor<'unmatched'> | null): Promise<Cursor<'unmatched'> | null>;
   /**
    * Deletes some of what was seen before a time and is done with; returns where to go on, null when nothing is left. Some
    * engines keep transfers until their whole day (UTC) is over.
    */
-  prune(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
+  prune(before: number, from: Cursor<'retention'> | null): Promise<Cursor<'retention'> | null>;
 }
 
 /** Erasing what is stored about a guild, in steps between which others can write. Read-only: `removed`, `begun`. */
@@ -411,7 +417,7 @@ export interface Erasure {
   /** Begins to erase one of these; false when it is no longer one. */
   beginRemoved(guildId: string, before: number): Promise<boolean>;
   /** Erases some more; returns where to go on, null when nothing is left. */
-  step(guildId: string, from?: ErasureCursor): Promise<ErasureCursor | null>;
+  step(guildId: string, from?: Cursor<'erasure'>): Promise<Cursor<'erasure'> | null>;
   /** Guilds whose erasure was begun and not finished. */
   begun(): Promise<string[]>;
 }

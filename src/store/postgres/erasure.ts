@@ -1,5 +1,13 @@
-import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
+import {
+  ERASURE_START,
+  type ErasedPart,
+  type ErasurePosition,
+  erasureAfter,
+  positionOf,
+  toCursor,
+} from '../sql/cursors.ts';
 import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
+import type { Cursor } from '../store.ts';
 import type { Connection, Statements } from './connection.ts';
 
 /** How many rows one step scans, or finds by an index and deletes, at most. */
@@ -62,8 +70,8 @@ export function erasureTable(db: Connection) {
         return isRemoved;
       }),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
-    step: (guildId: string, from: ErasureCursor = ERASURE_START) =>
-      db.writeUnsynced((sql) => eraseSome(sql, guildId, from)),
+    step: async (guildId: string, from?: Cursor<'erasure'>): Promise<Cursor<'erasure'> | null> =>
+      toCursor(await db.writeUnsynced((sql) => eraseSome(sql, guildId, from ? positionOf(from) : ERASURE_START))),
     begun: async () => {
       const rows = await db.reads.all<{ guildId: string }>(
         'SELECT guild_id AS "guildId" FROM erasures ORDER BY guild_id',
@@ -103,8 +111,8 @@ async function begin(sql: Statements, guildId: string): Promise<void> {
 async function eraseSome(
   sql: Statements,
   guildId: string,
-  { part, after }: ErasureCursor,
-): Promise<ErasureCursor | null> {
+  { part, after }: ErasurePosition,
+): Promise<ErasurePosition | null> {
   const bounds = await sql.get<Bounds>(
     `SELECT scope, last_alert AS alerts, last_batch AS batches, last_decision AS decisions, last_audit AS audit
      FROM erasures WHERE guild_id = $1`,

@@ -1,5 +1,12 @@
-import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
+import {
+  positionOf,
+  RETENTION_START,
+  type RetentionPosition,
+  toCursor,
+  type UnmatchedPosition,
+} from '../sql/cursors.ts';
+import type { Cursor } from '../store.ts';
 import type { Connection, Statements } from './connection.ts';
 import { pruneKnowledge } from './guard.ts';
 import { IDS_PER_DAY, nextDay, PARTITIONED } from './partitions.ts';
@@ -18,31 +25,46 @@ interface Aged {
 export function retentionTable(db: Connection) {
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
-    prune: (before: number, from: RetentionCursor | null) =>
-      db.writeUnsynced((sql) => pruneSome(sql, before, from ?? RETENTION_START)),
+    async prune(before: number, from: Cursor<'retention'> | null): Promise<Cursor<'retention'> | null> {
+      const position = from ? positionOf(from) : RETENTION_START;
+      return toCursor(await db.writeUnsynced((sql) => pruneSome(sql, before, position)));
+    },
 
-    pruneUnmatched: (since: number, before: number, from: UnmatchedCursor | null) =>
-      db.writeUnsynced(async (sql) => {
-        const first = async (after: number): Promise<UnmatchedCursor | null> => {
-          const scope = await nextScope(sql, after);
-          return scope === null ? null : { scope, seenAt: since, id: 0 };
-        };
-        const at = from ?? (await first(OPERATOR_SCOPE));
-        if (!at) return null;
-        const rows = await agedTransfers(sql, at, before);
-        await sql.run(
-          `DELETE FROM transfers t WHERE id = ANY($1::bigint[])
-             AND NOT EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id)
-             AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)`,
-          rows.map(({ id }) => id),
-        );
-        const last = rows.at(-1);
-        return rows.length === MAX_ROWS && last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
-      }),
+    async pruneUnmatched(
+      since: number,
+      before: number,
+      from: Cursor<'unmatched'> | null,
+    ): Promise<Cursor<'unmatched'> | null> {
+      const position = from && positionOf(from);
+      return toCursor(await db.writeUnsynced((sql) => pruneSomeUnmatched(sql, since, before, position)));
+    },
   };
 }
 
-async function pruneSome(sql: Statements, before: number, from: RetentionCursor): Promise<RetentionCursor | null> {
+async function pruneSomeUnmatched(
+  sql: Statements,
+  since: number,
+  before: number,
+  from: UnmatchedPosition | null,
+): Promise<UnmatchedPosition | null> {
+  const first = async (after: number): Promise<UnmatchedPosition | null> => {
+    const scope = await nextScope(sql, after);
+    return scope === null ? null : { scope, seenAt: since, id: 0 };
+  };
+  const at = from ?? (await first(OPERATOR_SCOPE));
+  if (!at) return null;
+  const rows = await agedTransfers(sql, at, before);
+  await sql.run(
+    `DELETE FROM transfers t WHERE id = ANY($1::bigint[])
+       AND NOT EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)`,
+    rows.map(({ id }) => id),
+  );
+  const last = rows.at(-1);
+  return rows.length === MAX_ROWS && last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
+}
+
+async function pruneSome(sql: Statements, before: number, from: RetentionPosition): Promise<RetentionPosition | null> {
   switch (from.at) {
     case 'transfers':
       return (await pruneTransfers(sql, before, from)) ?? { at: 'batches', frozenAt: 0, id: 0 };
@@ -67,13 +89,17 @@ async function pruneSome(sql: Statements, before: number, from: RetentionCursor)
   }
 }
 
-type TransferCursor = RetentionCursor & { at: 'transfers' };
+type TransferCursor = RetentionPosition & { at: 'transfers' };
 
 /**
  * Transfers that were moved here are deleted row by row; after them, each day that is over is dropped as a whole, so
  * a transfer is kept for up to a day longer. The cursor's id is in the partition that is next.
  */
-async function pruneTransfers(sql: Statements, before: number, from: TransferCursor): Promise<RetentionCursor | null> {
+async function pruneTransfers(
+  sql: Statements,
+  before: number,
+  from: TransferCursor,
+): Promise<RetentionPosition | null> {
   const day = Math.floor(from.id / IDS_PER_DAY);
   if (day > 0) {
     const after = await pruneSomeOfDay(sql, day, from.id);
@@ -164,7 +190,7 @@ async function dropTransfers(sql: Statements, ids: readonly number[]): Promise<v
 /** A scope's next transfers from before a time; `end`: only those with smaller ids. */
 const agedTransfers = (
   sql: Statements,
-  { scope, seenAt, id }: UnmatchedCursor,
+  { scope, seenAt, id }: UnmatchedPosition,
   before: number,
   end: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Aged[]> =>

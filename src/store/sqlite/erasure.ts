@@ -1,6 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import { ERASURE_START, type ErasedPart, type ErasureCursor, erasureAfter } from '../../domain/retention.ts';
+import {
+  ERASURE_START,
+  type ErasedPart,
+  type ErasurePosition,
+  erasureAfter,
+  positionOf,
+  toCursor,
+} from '../sql/cursors.ts';
 import { ERASED_BY_GUILD, ERASED_BY_SCOPE } from '../sql/rows.ts';
+import type { Cursor } from '../store.ts';
 import { runDeletionStep } from './database.ts';
 
 /** A step blocks other writes only slightly longer than this. */
@@ -132,11 +140,11 @@ export function erasureTable(db: Database, elapsed: () => number) {
     if (isRemoved) begin(guildId);
     return isRemoved;
   });
-  const step = db.transaction((guildId: string, from: ErasureCursor): ErasureCursor | null => {
+  const step = db.transaction((guildId: string, from: ErasurePosition): ErasurePosition | null => {
     const end = elapsed() + STEP_MS;
     const bounds = boundsOf.get(guildId);
     if (!bounds) return null;
-    let at: ErasureCursor | null = from;
+    let at: ErasurePosition | null = from;
     while (at !== null) {
       at = erasureAfter(at.part, steps[at.part](guildId, bounds, at.after));
       if (at !== null && elapsed() >= end) return at;
@@ -149,7 +157,9 @@ export function erasureTable(db: Database, elapsed: () => number) {
     begin: (guildId: string): void => begin.immediate(guildId),
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
     /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
-    step: (guildId: string, from: ErasureCursor = ERASURE_START): ErasureCursor | null =>
-      runDeletionStep(db, () => step.immediate(guildId, from)),
+    step(guildId: string, from?: Cursor<'erasure'>): Cursor<'erasure'> | null {
+      const position = from ? positionOf(from) : ERASURE_START;
+      return toCursor(runDeletionStep(db, () => step.immediate(guildId, position)));
+    },
   };
 }

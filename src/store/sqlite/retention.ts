@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import { RETENTION_START, type RetentionCursor, type UnmatchedCursor } from '../../domain/retention.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
+import {
+  positionOf,
+  RETENTION_START,
+  type RetentionPosition,
+  toCursor,
+  type UnmatchedPosition,
+} from '../sql/cursors.ts';
+import type { Cursor } from '../store.ts';
 import { runDeletionStep } from './database.ts';
 import { guardTables } from './guard.ts';
 
@@ -50,8 +57,8 @@ export function retentionTable(db: Database, elapsed: () => number) {
     `DELETE FROM transfers WHERE id = @id AND NOT EXISTS (SELECT 1 FROM decisions WHERE transfer_id = @id)
        AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = @id)`,
   );
-  const unmatchedStep = db.transaction((since: number, before: number, from: UnmatchedCursor | null) => {
-    const first = (after: number): UnmatchedCursor | null => {
+  const unmatchedStep = db.transaction((since: number, before: number, from: UnmatchedPosition | null) => {
+    const first = (after: number): UnmatchedPosition | null => {
       const scope = nextScope.get(after) ?? null;
       return scope === null ? null : { scope, seenAt: since, id: 0 };
     };
@@ -60,7 +67,7 @@ export function retentionTable(db: Database, elapsed: () => number) {
     const last = each(transfers.all({ ...at, before }), (id) => dropUnmatched.run({ id }));
     return last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
   });
-  const step = db.transaction((before: number, from: RetentionCursor): RetentionCursor | null => {
+  const step = db.transaction((before: number, from: RetentionPosition): RetentionPosition | null => {
     switch (from.at) {
       case 'transfers': {
         const last = each(transfers.all({ ...from, before }), (id) => {
@@ -82,10 +89,14 @@ export function retentionTable(db: Database, elapsed: () => number) {
 
   return {
     /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
-    prune: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
-      runDeletionStep(db, () => step.immediate(before, from ?? RETENTION_START)),
-    pruneUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
-      runDeletionStep(db, () => unmatchedStep.immediate(since, before, from)),
+    prune(before: number, from: Cursor<'retention'> | null): Cursor<'retention'> | null {
+      const position = from ? positionOf(from) : RETENTION_START;
+      return toCursor(runDeletionStep(db, () => step.immediate(before, position)));
+    },
+    pruneUnmatched(since: number, before: number, from: Cursor<'unmatched'> | null): Cursor<'unmatched'> | null {
+      const position = from && positionOf(from);
+      return toCursor(runDeletionStep(db, () => unmatchedStep.immediate(since, before, position)));
+    },
   };
 }
 

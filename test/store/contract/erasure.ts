@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
-import type { UnmatchedCursor } from '../../../src/domain/retention.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Cursor, Store } from '../../../src/store/store.ts';
 import {
   ADA,
   ALICE,
@@ -201,7 +200,7 @@ export function erasureContract(open: OpenEmpty): void {
       const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
       const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
       await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
-      let cursor: UnmatchedCursor | null = null;
+      let cursor: Cursor<'unmatched'> | null = null;
       do cursor = await store.retention.pruneUnmatched(0, NOW, cursor);
       while (cursor);
       const context = await store.routing.context(

@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
-import type { RetentionCursor } from '../../../src/domain/retention.ts';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Cursor, Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
   freeze,
@@ -38,7 +37,7 @@ async function open() {
 }
 
 async function prune(store: Store, before: number): Promise<void> {
-  let at: RetentionCursor | null = null;
+  let at: Cursor<'retention'> | null = null;
   do at = await store.retention.prune(before, at);
   while (at);
 }
