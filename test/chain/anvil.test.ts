@@ -25,7 +25,7 @@ it('starts the scripted chain and reports it when anvil is missing', async () =>
     /There is no anvil for this platform \(\w+ \w+\), nor on PATH, so a small scripted chain replaces it/,
   );
   await chain.close();
-  expect(await answers(chain.rpcUrl)).toBe(false);
+  expect(await answers(chain.rpcUrl), 'whether the node answers').toBe(false);
 });
 
 it('finds a runnable anvil in the folders of PATH', () => {
@@ -50,9 +50,9 @@ it('reports anvil’s own error when it does not run', async () => {
 
 it('ends anvil when the chain is closed', async () => {
   const chain = await startChain();
-  expect(await answers(chain.rpcUrl)).toBe(true);
+  expect(await answers(chain.rpcUrl), 'whether the node answers').toBe(true);
   await chain.close();
-  expect(await answers(chain.rpcUrl)).toBe(false);
+  expect(await answers(chain.rpcUrl), 'whether the node answers').toBe(false);
 });
 
 it.each([false, true])('reports a port that is in use (scripted: %s)', async (scripted) => {
@@ -74,7 +74,7 @@ it('ends anvil when its parent is killed', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [rpcUrl] = (await inTime('the parent starts its chain', once(parent.stdout, 'data'))) as [Buffer];
-  expect(await answers(String(rpcUrl))).toBe(true);
+  expect(await answers(String(rpcUrl)), 'whether the node answers').toBe(true);
   parent.kill('SIGKILL');
   await inTime('the killed parent ends', once(parent, 'exit'));
   await expect

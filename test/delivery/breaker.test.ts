@@ -34,7 +34,7 @@ describe('the breaker', () => {
       const active = pipeline.discord.fault({ fault, path: MESSAGES });
       await pipeline.pay(1);
       await pipeline.idle();
-      expect(pipeline.deliverer.state().breaker).toBe(true);
+      expect(pipeline.deliverer.state()).toMatchObject({ breaker: true });
       // The other channels wait too.
       for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
       await pipeline.pay(2);
@@ -52,7 +52,7 @@ describe('the breaker', () => {
         () => CHANNELS.flatMap(pipeline.numbers).length === 4,
       );
       expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
-      expect(pipeline.deliverer.state().breaker).toBe(false);
+      expect(pipeline.deliverer.state()).toMatchObject({ breaker: false });
       // The next pause is a minute again.
       const again = pipeline.discord.fault({ fault, path: MESSAGES, times: 1 });
       const before = pipeline.clock.now();
@@ -75,7 +75,7 @@ describe('a token that Discord refuses', () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
     await pipeline.pay(1);
     await pipeline.idle();
-    expect(pipeline.deliverer.state().authorized).toBe(false);
+    expect(pipeline.deliverer.state()).toMatchObject({ authorized: false });
     const first = posts().length;
     expect(first).toBeLessThanOrEqual(CHANNELS.length);
     await pipeline.pay(2);
@@ -93,7 +93,7 @@ describe('a token that Discord refuses', () => {
       CHANNELS.every((channel) => pipeline.numbers(channel).length === 2),
     );
     expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2']));
-    expect(pipeline.deliverer.state().authorized).toBe(true);
+    expect(pipeline.deliverer.state()).toMatchObject({ authorized: true });
   });
 });
 
@@ -111,7 +111,7 @@ it('allows one probe when the gateway reports a change of the token, five minute
   expect([state().authorized, take(AT_ONCE)]).toEqual([false, 1]);
   clock.advance(1);
   tokenChecked(true);
-  expect(state().authorized).toBe(true);
+  expect(state()).toMatchObject({ authorized: true });
 });
 
 describe('the limit of invalid requests', () => {
@@ -120,7 +120,7 @@ describe('the limit of invalid requests', () => {
     const rateLimit = createRateLimit(clock);
     const state = () => [rateLimit.state().breaker, rateLimit.take(AT_ONCE)];
     for (let n = 0; n < 499; n++) rateLimit.answered('refused');
-    expect(rateLimit.state().breaker).toBe(false);
+    expect(rateLimit.state()).toMatchObject({ breaker: false });
     rateLimit.answered('refused');
     expect(state()).toEqual([true, 10 * MINUTE]);
     clock.advance(10 * MINUTE);

@@ -135,7 +135,10 @@ describe('an equal transfer of one in a digest', () => {
     await refuse();
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
     expect(await letters()).toMatchObject([{ channelId: ALERTS, kind: 'change' }]);
-    expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    expect(
+      await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now()),
+      'whether the dead letter was there',
+    ).toBe(true);
     expect(await letters()).toEqual([]);
     await pipeline.restart();
     await pipeline.turnUntilSettled();

@@ -15,6 +15,7 @@ import {
   TREASURY,
   WHALES,
 } from '../pipeline/harness.ts';
+import { NOTHING_WAITS } from '../pipeline/time.ts';
 
 const AMOUNTS = /\b(\d+) `USDC`/g;
 const STRANGER = `0x${'9'.repeat(40)}` as const;
@@ -110,7 +111,7 @@ it('appends later alerts of a transaction to its message', async () => {
   await send(tx, 4);
   expect(posted()).toEqual([[[1, 3, 4]], [[2]]]);
   expect(edits()).toBe(2);
-  expect(await pipeline.settled()).toBe(true);
+  expect(await pipeline.backlog()).toMatchObject(NOTHING_WAITS);
 });
 
 it('appends later alerts to their transaction’s message although another transaction’s alert waits ahead of them', async () => {
@@ -217,7 +218,7 @@ it.each([
   await send(tx, 2);
   await send(tx, 3);
   expect(posted()).toEqual([[[1]], [[2]], [[3]]]);
-  expect(await pipeline.settled()).toBe(true);
+  expect(await pipeline.backlog()).toMatchObject(NOTHING_WAITS);
 });
 
 it('reads alerts that join a message again if another equal transfer was counted since they were read', async () => {

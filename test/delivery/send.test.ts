@@ -161,7 +161,10 @@ describe('an alert that Discord refuses', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
     const [letter] = await pipeline.store.deadLetters.list(10);
     expect(letter!.reason).toContain('50035');
-    expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
+    expect(
+      await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now()),
+      'whether the dead letter was there',
+    ).toBe(true);
     await pipeline.restart();
     await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');

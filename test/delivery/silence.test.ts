@@ -57,12 +57,12 @@ it('reports no address that has too few events, is paused or is muted', async ()
   await pipeline.store.subscriptions.change(HARBOR, id, { paused: true });
   await hours(40);
   const isReported = () => notices(ALERTS).some(({ text }) => text.includes('0x2222'));
-  expect(isReported()).toBe(false);
+  expect(isReported(), 'whether the silence is reported').toBe(false);
   const muted = { paused: false, mutedUntil: pipeline.clock.now() + 100 * HOUR };
   await pipeline.store.subscriptions.change(HARBOR, id, muted);
   await hours(2);
-  expect(isReported()).toBe(false);
+  expect(isReported(), 'whether the silence is reported').toBe(false);
   await pipeline.store.subscriptions.change(HARBOR, id, { mutedUntil: null });
   await hours(2);
-  expect(isReported()).toBe(true);
+  expect(isReported(), 'whether the silence is reported').toBe(true);
 });

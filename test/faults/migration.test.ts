@@ -56,5 +56,5 @@ it('refuses a migration without space for the copy of the database, and leaves t
       stderr,
     ) ?? [];
   expect(copy.replace(/\d+$/, '')).toBe(`${file}.before-schema-`);
-  expect(existsSync(copy)).toBe(false);
+  expect(existsSync(copy), 'whether a copy is left').toBe(false);
 });

@@ -113,7 +113,7 @@ it.each(disks)(
     fill();
     await until('deliveries get 503', async () => (await post()) === 503);
     expect(await post()).toBe(503);
-    expect(await healthy(bot)).toBe(true);
+    expect(await healthy(bot), 'whether /healthz is 200').toBe(true);
     expect(await database(bot)).toEqual({ ready: false, detail: expect.stringContaining('cannot be stored') });
     free();
     await until('deliveries get 200', async () => (await post()) === 200);

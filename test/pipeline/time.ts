@@ -12,6 +12,9 @@ type Turning = Pick<
   'backlog' | 'settled' | 'routed' | 'idle' | 'turnUntil' | 'turnUntilSettled' | 'pass' | 'prune'
 >;
 
+/** A backlog in which every alert is posted or given up. */
+export const NOTHING_WAITS = { inbox: { waiting: 0 }, alerts: { due: 0, held: 0, closed: 0 }, frozen: 0 };
+
 /** Waits for the bot's work, and turns the clock between. */
 export function createTime(bot: RestartableApp, clock: ManualClock, machine: Machine): Turning {
   async function backlog(): Promise<Backlog> {

@@ -118,7 +118,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
       histories.map(({ first }) => first.map(({ deliveries, decisions }) => [deliveries.length, decisions.length])),
     ).toEqual([[], [[1, 1]], [[1, 1]]]);
     const [letter] = await store.deadLetters.list(9);
-    expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
+    expect(await store.deadLetters.replay(letter!.id, NOW), 'whether the dead letter was there').toBe(true);
     expect(await store.outbox.due(CHANNEL, null, NOW, 0, 9)).toMatchObject([{ transfer: transfer(2) }]);
     await expect(store.routing.commit(routed({ transfers: [storedTransfer(2)] }))).rejects.toMatchObject({
       code: 'POSTGRES_23505',

@@ -261,7 +261,7 @@ describe('a backup', () => {
     bytes.fill(0xff, 40_960, 200_000);
     writeFileSync(file, bytes);
     await expect(backUp(file, copy)).rejects.toThrow(`${file} is not a valid Ledgerbell database`);
-    expect(existsSync(copy)).toBe(false);
+    expect(existsSync(copy), 'whether a copy is left').toBe(false);
   });
 });
 
@@ -336,7 +336,7 @@ describe('a restore', () => {
     await writer.reaches(200);
     await writer.kill();
     rmSync(file);
-    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(existsSync(`${file}-wal`), 'whether there is a -wal file').toBe(true);
     expect(await restore(file, copy, NOW)).toEqual({ kept: null });
     expect(bodies(file)).toEqual(['a']);
   });

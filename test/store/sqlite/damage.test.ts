@@ -54,7 +54,7 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
     expect(stderr).toMatch(
       /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
     );
-    expect(readFileSync(file).equals(damaged)).toBe(true);
+    expect(readFileSync(file).equals(damaged), 'whether the file is as it was').toBe(true);
   },
 );
 
@@ -143,7 +143,7 @@ it('leaves the log of a database alone that was put in the place of the open one
     renameSync(`${file}${end}.new`, file + end);
   }
   expect((await bot.ended()).code).toBe(78);
-  expect(existsSync(`${file}-wal`)).toBe(true);
+  expect(existsSync(`${file}-wal`), 'whether there is a -wal file').toBe(true);
   rmSync(`${file}-shm`, { force: true });
   expect(bodiesIn(file)).toEqual(['theirs']);
 });

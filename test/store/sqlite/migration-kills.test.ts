@@ -26,7 +26,7 @@ describe.each(KILLED.map((version) => [version]))('from schema %i', (from) => {
         'SIGKILL',
       ]);
       const after = look(file);
-      expect(after.sound).toBe(true);
+      expect(after.sound, `whether the file is sound after a kill at: ${point}`).toBe(true);
       expect(after.version).toBeGreaterThanOrEqual(from);
       if (after.version === from) expect(after).toEqual(before);
       else expectKept(before.rows, after.rows);
@@ -38,7 +38,7 @@ describe.each(KILLED.map((version) => [version]))('from schema %i', (from) => {
     await accepted(() => bot.post('more'));
 
     const copy = `${file}.before-schema-${SCHEMAS.length}`;
-    expect(existsSync(`${copy}.partial`)).toBe(false);
+    expect(existsSync(`${copy}.partial`), 'whether half a copy is left').toBe(false);
     if (from === 0) return;
     expect(look(copy)).toEqual(before);
     expect(bodiesIn(copy)).toEqual(['kept']);
