@@ -33,8 +33,8 @@ export async function fillDays(url: string, days: number, rows: number): Promise
 async function fillPartition(client: pg.Client, partition: number, day: number, rows: number): Promise<void> {
   const first = partition * IDS_PER_DAY;
   await client.query(`
-    INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data, from_address, to_address, kind, token_type)
-    SELECT ${first} + n, decode(md5('${partition} ' || n), 'hex'), 0, hash, ${day * DAY} + n * ${DAY} / ${rows}, 1, 1,
+    INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, data, from_address, to_address, kind, token_type)
+    SELECT ${first} + n, decode(md5('${partition} ' || n), 'hex'), 0, hash, ${day * DAY} + n * ${DAY} / ${rows}, 1,
       '{"kind":"native","txHash":"' || hash || '","from":"0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b"' ||
       ',"to":"0x1ea1f375b5da185eb51edcbed23f3d401f8368ce","token":null,"value":"' || (n * 1000) ||
       '","tokenId":null,"tokenIdExact":true,"tokenType":"Native","tokenName":null,"tokenSymbol":null,"decimals":18' ||
@@ -43,8 +43,8 @@ async function fillPartition(client: pg.Client, partition: number, day: number, 
       '0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b', '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce', 'native', 'Native'
     FROM (SELECT n, '0x' || md5(n || ' ${partition}') || md5('${partition}' || n) AS hash
       FROM generate_series(1::bigint, ${rows}) AS n) AS made;
-    INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
-      direction, last_at)
+    INSERT INTO deliveries (transfer_id, key, count, unacknowledged, answered_at, received, seen_at, project_id,
+      address_type, direction, last_at)
     SELECT id, decode(md5('d' || id), 'hex'), 1, FALSE, seen_at + 3, 1, seen_at, '62caedf9e2719e72815d0703', 'wallet',
       'incoming', seen_at FROM transfers WHERE id >= ${first} AND id < ${first + IDS_PER_DAY}`);
 }

@@ -6,7 +6,7 @@ import { pruneAll } from './pruning.ts';
 export function addAlerts(folder: string, alerts: number, channels: readonly string[]): void {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   const transfer = db.prepare(
-    "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, ?, ?, 1, 1, '{}')",
+    "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, data) VALUES (?, 0, ?, ?, 1, '{}')",
   );
   const alert = db.prepare(
     "INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at) VALUES (?, '1', ?, '[]', ?)",

@@ -52,7 +52,7 @@ export async function projectForm(
 export const projectFormSubmit: Form<Needs> = {
   access: 'manage',
   async submit(interaction, _, context) {
-    const { guildId, user, fields } = interaction;
+    const { guildId, fields } = interaction;
     const { t, guilds, storedProjects, projects } = context;
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
     const shown = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
@@ -70,7 +70,7 @@ export const projectFormSubmit: Form<Needs> = {
       const refused = t(`setup.project.refused.${response.status}`, { code: codeOf(response) });
       throw new UserError(refused + rootHint(t, response, 'notification'));
     }
-    await projects.save(guildId, user.id, keys);
+    await projects.save(guildId, keys);
     if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });
     await record(interaction, context, 'setup.project', {
       project: keys.projectId,

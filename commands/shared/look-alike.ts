@@ -1,6 +1,6 @@
 import { differenceOf } from '../../src/discord/look-alike.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { endsOf } from '../../src/domain/guard.ts';
+import { outerDigitsOf } from '../../src/domain/guard.ts';
 import { titleName } from './naming.ts';
 import { addressInCode } from './reply.ts';
 import type { ContextWith } from './services.ts';
@@ -28,7 +28,7 @@ async function knownByEnds(
     visibleTo(interaction, context),
   ]);
   const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
-  return Map.groupBy(known, ({ address }) => endsOf(address));
+  return Map.groupBy(known, ({ address }) => outerDigitsOf(address));
 }
 
 /** The addresses of strangers that look like `watched`, or like one that this guild knows. */
@@ -41,8 +41,8 @@ export async function impostorsAmong(
   const byEnds = await knownByEnds(interaction, context);
   return new Set(
     addresses.filter((address) => {
-      const alike = (byEnds.get(endsOf(address)) ?? []).map((one) => one.address);
-      if (endsOf(watched) === endsOf(address)) alike.push(watched);
+      const alike = (byEnds.get(outerDigitsOf(address)) ?? []).map((one) => one.address);
+      if (outerDigitsOf(watched) === outerDigitsOf(address)) alike.push(watched);
       return alike.length > 0 && !alike.includes(address);
     }),
   );
@@ -57,7 +57,7 @@ export async function lookAlikes(
   const byEnds = await knownByEnds(interaction, context);
   return new Map(
     addresses.flatMap((address) => {
-      const like = byEnds.get(endsOf(address))?.find((one) => one.address !== address);
+      const like = byEnds.get(outerDigitsOf(address))?.find((one) => one.address !== address);
       return like ? [[address, like] as const] : [];
     }),
   );

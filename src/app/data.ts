@@ -47,7 +47,7 @@ async function openFile(
   given: OpenStore | undefined,
   listener: StoreListener | undefined,
 ): Promise<Data> {
-  const { config, log, clock, now, stack } = context;
+  const { config, log, clock, stack } = context;
   const file = databaseFile(config);
   if (!given && !existsSync(file)) await assertStartable(config);
   const database = given ?? (await openDatabase(file, context, listener));
@@ -62,14 +62,14 @@ async function openFile(
     keyFile: join(dirname(file), KEY_NAME),
     database,
     store,
-    tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN, now }),
+    tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN }),
     shared: null,
     lastBackup: () => backups?.last() ?? null,
   };
 }
 
 /** Opens a database that other processes use, too. */
-async function openShared({ config, log, clock, now, elapsed, stack }: AppContext): Promise<Data> {
+async function openShared({ config, log, clock, elapsed, stack }: AppContext): Promise<Data> {
   const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
   const onProgress = (details: object, message: string) => log.info(details, message);
   const isCandidate = ROLES.includes('work');
@@ -90,7 +90,7 @@ async function openShared({ config, log, clock, now, elapsed, stack }: AppContex
     keyFile,
     database: shared,
     store,
-    tokens: await openPathTokens({ store, fixed: RECEIVER_TOKEN, now, onChanged }),
+    tokens: await openPathTokens({ store, fixed: RECEIVER_TOKEN, onChanged }),
     shared,
     lastBackup: () => undefined,
   };

@@ -68,7 +68,7 @@ export async function compose(
     reference,
     nonce: nonceOf(reference, now),
     payload: JSON.stringify(body),
-    plain: search.plain,
+    plainText: search.plain,
     attachment: csv,
     alerts: posted.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
     mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,

@@ -66,14 +66,21 @@ export function createSend(options: SendOptions) {
   ): Promise<SendResult> {
     const now = clock.now();
     // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
-    const { unsure } = batch;
-    const done = { ...batch, attempts: batch.attempts + 1, alerts, shown, certain: !unsure, isUpdate: isUpdate(batch) };
+    const { unconfirmed } = batch;
+    const done = {
+      ...batch,
+      attempts: batch.attempts + 1,
+      alerts,
+      shown,
+      certain: !unconfirmed,
+      isUpdate: isUpdate(batch),
+    };
     if (batch.kind === 'edit') {
       slot.requestStarted();
       return attempted(done, await edit(batch, original));
     }
     let blind = false;
-    if (unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
+    if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.requestStarted);
       if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
       // A search that failed shows nothing: the message stays as unsure as it was.
@@ -101,9 +108,9 @@ export function createSend(options: SendOptions) {
   }
 
   /** A message as it would be rendered now; null if it can no longer be rendered, or not as a whole. */
-  async function renderedAgain({ alerts, reason, plain, payload }: Original, reference: string) {
+  async function renderedAgain({ alerts, reason, plainText, payload }: Original, reference: string) {
     try {
-      if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
+      if (plainText) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
       const rendered =
         reason === null
           ? { ...options.render(alerts, reference, null, payload), csv: null }

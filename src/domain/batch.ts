@@ -50,7 +50,7 @@ interface FrozenBatch {
   attachment: string | null;
   attempts: number;
   /** Discord may have accepted it although no response confirmed that. */
-  unsure: boolean;
+  unconfirmed: boolean;
   frozenAt: number;
   firstSentAt: number | null;
   messageId: string | null;
@@ -82,7 +82,7 @@ export interface Original {
   /** Why it is a digest; null: it shows single alerts. */
   reason: DigestReason | null;
   /** It is a single alert as plain text. */
-  plain: boolean;
+  plainText: boolean;
   /** JSON of the body that the message was created with. */
   payload: string;
   /** Its alerts as they are known now; empty for a digest. */
@@ -122,7 +122,7 @@ export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'refer
   /** JSON of the request's body. */
   payload: string;
   /** One alert as text without an embed. */
-  plain: boolean;
+  plainText: boolean;
   /** Why it is a digest. */
   reason: DigestReason | null;
   /** Its alerts as they were rendered. */

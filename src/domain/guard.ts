@@ -53,6 +53,6 @@ export const MAX_NAMED_ALIKE = 20;
 export const COUNTERPARTY_REFRESH_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
-export function endsOf(address: AddressText): string {
+export function outerDigitsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
 }

@@ -22,8 +22,6 @@ export interface SeenTransfer {
   scope: number;
   seenAt: number;
   count: number;
-  /** How many bodies about it were received. */
-  bodies: number;
   reorganized: boolean;
   /** `left`: the hashes of the abandoned blocks that it was in before. */
   transfer: Transfer & { left?: string[] };
@@ -35,15 +33,17 @@ export interface SeenDelivery {
   transferKey: string;
   count: number;
   /** It never got a complete 200, so the next equal one is its repeat. */
-  owed: boolean;
+  unacknowledged: boolean;
   /** When the last one that counted as a transfer was acknowledged. */
   answeredAt: number | null;
   received: number;
   seenAt: number;
   /** What its first minute shows about the number of transfers; null until there is a second body. */
-  minute: FirstMinute | null;
-  /** The IDs of the signed bodies (`id …`) and the places that they name (`at …`), each once. */
-  names: string[];
+  firstMinute: FirstMinute | null;
+  /** The IDs of the signed bodies, each once. */
+  ids: string[];
+  /** The places that they name, each once. */
+  places: string[];
 }
 
 /**
@@ -84,21 +84,21 @@ export function judge(
 ): { verdict: Verdict; delivery: SeenDelivery } {
   const judged = judgeByTime(known, transferKnown, keys, receipt);
   if (identity === null) return judged;
-  const id = `id ${shortName(identity.id)}`;
-  const place = identity.place === null ? null : `at ${shortName(`${identity.chainId ?? ''} ${identity.place}`)}`;
-  const before = known?.names ?? [];
-  const isSameBody = before.includes(id);
-  const names = isSameBody ? before : [...new Set([...before, id, ...(place === null ? [] : [place])])];
-  const delivery = { ...judged.delivery, names };
+  const id = shortName(identity.id);
+  const place = identity.place === null ? null : shortName(`${identity.chainId ?? ''} ${identity.place}`);
+  const { ids, places } = judged.delivery;
+  const isSameBody = ids.includes(id);
+  const isKnown = isSameBody || (place !== null && places.includes(place));
+  const delivery = isSameBody
+    ? judged.delivery
+    : { ...judged.delivery, ids: [...ids, id], places: isKnown || place === null ? places : [...places, place] };
   if (!known) return { verdict: judged.verdict, delivery };
-  const isKnown = isSameBody || (place !== null && before.includes(place));
   if (!isKnown && place === null) return { verdict: judged.verdict, delivery };
   // A body from before deliveries were signed may be any of the named ones.
-  const places = names.filter((name) => name.startsWith('at ')).length;
-  const count = isKnown ? known.count : Math.max(known.count, places);
+  const count = isKnown ? known.count : Math.max(known.count, delivery.places.length);
   return {
     verdict: count > known.count ? 'second' : 'repeat',
-    delivery: { ...delivery, count, minute: known.minute },
+    delivery: { ...delivery, count, firstMinute: known.firstMinute },
   };
 }
 
@@ -116,41 +116,45 @@ function judgeByTime(
   keys: { delivery: string; transfer: string },
   { receivedAt, answeredAt }: Receipt,
 ): { verdict: Verdict; delivery: SeenDelivery } {
-  const owed = answeredAt === null;
+  const unacknowledged = answeredAt === null;
   if (!known) {
     const delivery = {
       key: keys.delivery,
       transferKey: keys.transfer,
       count: 1,
-      owed,
+      unacknowledged,
       answeredAt,
       received: 1,
       seenAt: receivedAt,
-      minute: null,
-      names: [],
+      firstMinute: null,
+      ids: [],
+      places: [],
     };
     return { verdict: transferKnown ? 'twin' : 'new', delivery };
   }
-  const minute = withBody(known, receivedAt);
-  const delivery = { ...known, received: known.received + 1, minute };
+  const firstMinute = withBody(known, receivedAt);
+  const delivery = { ...known, received: known.received + 1, firstMinute };
   // Once set, `answeredAt` does not move with repeats. If the responses to two equal transfers were both lost, both
   // come again in quick succession, and the second one must not count as a third transfer.
-  if (known.owed) {
-    return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
+  if (known.unacknowledged) {
+    return { verdict: 'repeat', delivery: { ...delivery, unacknowledged, answeredAt: known.answeredAt ?? answeredAt } };
   }
   // Both were in flight at once, so either may be the later one. After a clock was set back they are far apart.
   const soon = known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS;
-  if (soon && known.count < minute.least) {
+  if (soon && known.count < firstMinute.least) {
     const answered = answeredAt ?? known.answeredAt;
-    return { verdict: 'second', delivery: { ...delivery, count: known.count + 1, owed, answeredAt: answered } };
+    return {
+      verdict: 'second',
+      delivery: { ...delivery, count: known.count + 1, unacknowledged, answeredAt: answered },
+    };
   }
   return { verdict: 'repeat', delivery };
 }
 
 /** Counts another body: as a retry of the oldest body that it can repeat, or else as one more transfer. */
-function withBody({ seenAt, count, minute }: SeenDelivery, receivedAt: number): FirstMinute {
+function withBody({ seenAt, count, firstMinute }: SeenDelivery, receivedAt: number): FirstMinute {
   const first = Array.from({ length: OUT_OF_ORDER + 1 }, (_, second) => (second === OUT_OF_ORDER ? 1 : 0));
-  const { least, alone } = minute ?? { least: count, alone: first };
+  const { least, alone } = firstMinute ?? { least: count, alone: first };
   const second = Math.max(0, Math.floor((receivedAt - seenAt) / 1_000) + OUT_OF_ORDER);
   if (second - OUT_OF_ORDER >= LATER_RETRY) return { least, alone: [] };
   const next = Array.from({ length: Math.max(alone.length, second + 1) }, (_, place) => alone[place] ?? 0);

@@ -1,5 +1,5 @@
 import type { AddressText } from './address.ts';
-import { endsOf, skeleton } from './guard.ts';
+import { outerDigitsOf, skeleton } from './guard.ts';
 import { otherSides } from './match.ts';
 import type { ObservedTransfer, TokenKnowledge } from './routing.ts';
 import type { Watcher } from './subscription.ts';
@@ -10,7 +10,7 @@ import type { Watcher } from './subscription.ts';
 export interface GuildParty {
   guildId: string;
   /** The party's first and last four digits. */
-  ends: string;
+  outerDigits: string;
 }
 
 /** A party of a transfer, for a guild that watches `address`. */
@@ -44,9 +44,9 @@ export function knowledgeQuery(
     for (const { guildId, address } of watchers) {
       for (const party of otherSides({ address }, transfer)) {
         if (!party) continue;
-        const ends = endsOf(party);
-        parties.set(`${guildId} ${address} ${ends}`, { guildId, address, ends });
-        guildParties.set(`${guildId} ${ends}`, { guildId, ends });
+        const outerDigits = outerDigitsOf(party);
+        parties.set(`${guildId} ${address} ${outerDigits}`, { guildId, address, outerDigits });
+        guildParties.set(`${guildId} ${outerDigits}`, { guildId, outerDigits });
       }
     }
   }
@@ -59,10 +59,10 @@ export function knowledgeQuery(
 }
 
 /** Between which texts the addresses are that begin like a party, and what they end with if they look like it. */
-export const rangeOf = ({ ends }: GuildParty): { from: string; to: string; last: string } => ({
-  from: `0x${ends.slice(0, 4)}`,
-  to: `0x${ends.slice(0, 4)}g`,
-  last: ends.slice(4),
+export const rangeOf = ({ outerDigits }: GuildParty): { from: string; to: string; last: string } => ({
+  from: `0x${outerDigits.slice(0, 4)}`,
+  to: `0x${outerDigits.slice(0, 4)}g`,
+  last: outerDigits.slice(4),
 });
 
 /** Each address once: a guild's label comes before a subscription to the same address. */

@@ -33,11 +33,10 @@ export async function openPathTokens(options: {
   store: Pick<Store, 'projects'>;
   /** The operator's token as the environment sets it. */
   fixed: string | undefined;
-  now(): number;
   /** The stored tokens were changed through this process. */
   onChanged?(): void;
 }) {
-  const { store, fixed, now, onChanged } = options;
+  const { store, fixed, onChanged } = options;
   let tokens: readonly ReceiverToken[] = [];
   let scopeOf = indexTokens(tokens);
 
@@ -56,7 +55,7 @@ export async function openPathTokens(options: {
 
   await reread();
   if (!tokens.some(({ scope }) => scope === OPERATOR_SCOPE)) {
-    await store.projects.addToken(makePathToken(), OPERATOR_SCOPE, now());
+    await store.projects.addToken(makePathToken(), OPERATOR_SCOPE);
     await refresh();
   }
 
@@ -71,7 +70,7 @@ export async function openPathTokens(options: {
     /** Reads the tokens again, which were changed through this process. */
     refresh,
     async rotate(scope: number): Promise<boolean> {
-      const isDone = await store.projects.rotateToken(scope, makePathToken(), now());
+      const isDone = await store.projects.rotateToken(scope, makePathToken());
       await refresh();
       return isDone;
     },

@@ -72,7 +72,6 @@ function firstSeen({ row, event, keys }: ParsedDelivery): SeenTransfer {
     scope: row.scope,
     seenAt: row.receivedAt,
     count: 1,
-    bodies: 1,
     reorganized: false,
     transfer: event.transfer,
   };
@@ -87,7 +86,6 @@ function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, cou
   const isMoved = isPlaced && blockHash !== null;
   return {
     ...seen,
-    bodies: seen.bodies + 1,
     count: Math.max(seen.count, count),
     reorganized: seen.reorganized || isMoved,
     transfer: isPlaced

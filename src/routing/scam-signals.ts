@@ -1,5 +1,5 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../domain/guard.ts';
+import { COUNTERPARTY_REFRESH_MS, outerDigitsOf, skeleton } from '../domain/guard.ts';
 import { asksFor, otherSides } from '../domain/match.ts';
 import type { CatalogEntry, Counterparty, LearnedCounterparty, TokenKnowledge } from '../domain/routing.ts';
 import type { Watcher } from '../domain/subscription.ts';
@@ -32,7 +32,7 @@ export function toScamSignals(
     catalog: new Map([...catalog, ...news].map((entry) => [entry.token, entry])),
     genuine: new Map(),
     nativeSymbol,
-    named: Map.groupBy(named, ({ guildId, address }) => guildId + endsOf(address)),
+    named: Map.groupBy(named, ({ guildId, address }) => guildId + outerDigitsOf(address)),
     counterparties: new Map(),
   };
   for (const { skeleton: text, token } of genuine) addTo(signals.genuine, text, token);
@@ -43,7 +43,8 @@ export function toScamSignals(
   return signals;
 }
 
-const keyOf = ({ guildId, address, counterparty }: Counterparty) => `${guildId} ${address} ${endsOf(counterparty)}`;
+const keyOf = ({ guildId, address, counterparty }: Counterparty) =>
+  `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
 
 /** Adds a counterparty to the signals. */
 export function noteCounterparty({ counterparties }: ScamSignals, noted: Counterparty, at: number): void {
@@ -87,7 +88,7 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
   const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Warning[] => {
     if (party === null || party === address || party === ZERO_ADDRESS) return [];
-    const named = signals.named.get(guildId + endsOf(party)) ?? [];
+    const named = signals.named.get(guildId + outerDigitsOf(party)) ?? [];
     if (named.some((one) => one.address === party)) return [];
     if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
     const alike = signals.counterparties.get(keyOf({ guildId, address, counterparty: party }));

@@ -290,16 +290,16 @@ export interface Projects {
   /** The scope of every guild with a project of its own, by guild id; all others are in the operator's. */
   scopes(): Promise<Map<string, number>>;
   /** Stores or replaces a guild's project; returns its scope. `token` becomes its first path token. */
-  save(project: NewProject, token: string, userId: string, now: number): Promise<number>;
+  save(project: NewProject, token: string): Promise<number>;
   /** Stores the same keys under another seal, unless they were replaced meanwhile. */
   reseal(project: StoredProject, sealed: Uint8Array): Promise<void>;
   /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
   remove(guildId: string): Promise<boolean>;
   /** Every active path token. */
   tokens(): Promise<ReceiverToken[]>;
-  addToken(token: string, scope: number, now: number): Promise<void>;
+  addToken(token: string, scope: number): Promise<void>;
   /** Makes `token` the scope's path token and retires the present one; false while an older one still retires. */
-  rotateToken(scope: number, token: string, now: number): Promise<boolean>;
+  rotateToken(scope: number, token: string): Promise<boolean>;
   /** Ends a scope's retiring token; false when there is none. */
   revokeToken(scope: number): Promise<boolean>;
   /** A guild's webhook names, by webhook id. */

@@ -39,7 +39,7 @@ export interface Projects {
   /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
   probe: (() => Promise<unknown>) | null;
   /** Stores or replaces a guild's own project; returns its scope. */
-  save(guildId: string, userId: string, keys: ProjectKeys): Promise<number>;
+  save(guildId: string, keys: ProjectKeys): Promise<number>;
   /** Removes a guild's own project and its receiver URLs; false when there is none. */
   remove(guildId: string): Promise<boolean>;
 }
@@ -133,10 +133,10 @@ export function createProjects(options: {
 
     probe: url && operator ? () => clientOf(url, operator).webhooks() : null,
 
-    async save(guildId, userId, { projectId, ...keys }) {
+    async save(guildId, { projectId, ...keys }) {
       const sealed = seal.seal(JSON.stringify(keys satisfies Sealed), guildId);
       const project = { guildId, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
-      const scope = await store.projects.save(project, newToken(), userId, now());
+      const scope = await store.projects.save(project, newToken());
       await Promise.all([onTokens(), readSigning()]);
       return scope;
     },

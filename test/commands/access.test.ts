@@ -180,7 +180,7 @@ describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
 describe('buttons', () => {
   const noa = { as: seed.noa };
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
-  beforeEach(() => world.services.projects.save(harbor.id, seed.ada, keys));
+  beforeEach(() => world.services.projects.save(harbor.id, keys));
   afterEach(() => world.services.projects.remove(harbor.id));
   const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
   /** The panel of somebody with Manage Server: it also has the buttons that change the URL. */

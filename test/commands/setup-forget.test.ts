@@ -12,7 +12,7 @@ afterAll(() => world.close());
 beforeEach(async () => {
   await world.services.eraseGuild(orchid.id);
   await world.use('subscription add', { address: A, channel: orchid.alerts }, HERE);
-  await world.services.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
+  await world.services.projects.save(orchid.id, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
 });
 const count = async () => (await world.store.subscriptions.list(orchid.id)).length;
 

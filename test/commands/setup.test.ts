@@ -384,7 +384,7 @@ describe('/setup check', () => {
     expect(buttonsOf(answer)).toEqual([]);
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
     const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
-    const own = await world.services.projects.save(orchid.id, seed.ada, keys);
+    const own = await world.services.projects.save(orchid.id, keys);
     world.replace({
       lastRefused: (of) => (of === own ? { reason: 'unlisted', source: '203.0.113.7', at: world.clock.now() } : null),
     });

@@ -82,7 +82,7 @@ it('shows a token with a long name in the dry run in full or cut at a character'
 
 it('limits the dry run to the events of the server’s own project, and to the latest of many', async () => {
   const own = { guildId: orchid.id, projectId: 'p', sealed: new Uint8Array() };
-  const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
+  const scope = await world.store.projects.save(own, 'path-token');
   onTestFinished(async () => void (await world.store.projects.remove(orchid.id)));
   const to = lower('0x00000000000000000000000000000000000000de');
   await storeTransfers(world.store, world.clock.now(), [

@@ -39,7 +39,7 @@ export const MUTANTS: Mutant[] = [
     (judge) =>
       (known, transferKnown, keys, receipt, ...rest) => {
         const judged = judge(known, transferKnown, keys, receipt, ...rest);
-        if (!known || known.owed || known.answeredAt === null || judged.verdict !== 'repeat') return judged;
+        if (!known || known.unacknowledged || known.answeredAt === null || judged.verdict !== 'repeat') return judged;
         if (Math.abs(receipt.receivedAt - known.answeredAt) >= SECOND_TRANSFER_MS) return judged;
         return { verdict: 'second', delivery: { ...judged.delivery, count: known.count + 1 } };
       },

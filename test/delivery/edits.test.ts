@@ -186,7 +186,7 @@ it('returns the alerts of a message only if none of them was deleted', async () 
   const alerts = async (ids: number[]) => ids.flatMap((id) => (id === kept.id ? [kept] : []));
   const of = (ids: number[]) =>
     alertsOf(
-      { messageId: null, reason: 'hourly', plain: false, alerts: [], ids, payload: '{}' },
+      { messageId: null, reason: 'hourly', plainText: false, alerts: [], ids, payload: '{}' },
       { outbox: { alerts } },
     );
   expect(await of([7])).toEqual([kept]);

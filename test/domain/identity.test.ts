@@ -218,6 +218,6 @@ describe('signed deliveries', () => {
       { receivedAt: 0, answeredAt: 0 },
       { id: 'a', chainId: '1', place },
     );
-    expect(delivery.names.filter((name) => name.length >= 80)).toEqual([]);
+    expect([...delivery.ids, ...delivery.places].filter((name) => name.length >= 80)).toEqual([]);
   });
 });

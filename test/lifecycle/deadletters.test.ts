@@ -137,7 +137,7 @@ describe('commands while a bot runs', () => {
   it('shows a quarantined delivery with control characters escaped, and routes it when replayed', async () => {
     const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
     const project = { guildId: '4242', projectId: 'p', sealed: Buffer.alloc(1) };
-    const scope = await store().projects.save(project, OWN_TOKEN, 'u', 1);
+    const scope = await store().projects.save(project, OWN_TOKEN);
     await restart();
     expect(await post(app, hostile, OWN_TOKEN)).toBe(200);
     await backlogBecomes({ quarantine: 1 });

@@ -136,7 +136,7 @@ it('closes only one server’s URL when its project sends unreadable bodies', as
   const file = temporaryFile();
   const project = { guildId: orchid.id, projectId: 'p', sealed: Buffer.from('x') };
   await withStore(file, async (store) => {
-    const scope = await store.projects.save(project, 'orchids-token', ada, 1);
+    const scope = await store.projects.save(project, 'orchids-token');
     await quarantine(store, Array<string>(1_000).fill('x'), scope);
   });
   const bot = await startBot(file);
@@ -149,7 +149,7 @@ it('reseals every stored project with a new SECRETS_KEY in front of the old one,
   const file = temporaryFile();
   const sealed = createSeal([old]).seal('{}', orchid.id);
   const project = { guildId: orchid.id, projectId: 'p', sealed };
-  await withStore(file, ({ projects }) => projects.save(project, 'token', ada, 1));
+  await withStore(file, ({ projects }) => projects.save(project, 'token'));
   const logOf = async (...keys: Buffer[]) => {
     const bot = await startBot(file, { SECRETS_KEY: keys.map((key) => key.toString('base64')).join() });
     bot.kill('SIGTERM');

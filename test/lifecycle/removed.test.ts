@@ -60,7 +60,7 @@ it('erases a server that removed the stopped bot after thirty days, once Discord
   app = await startHere(file, discord, clock);
   await until('1 removal is stored', async () => (await noted()).length === 1);
   const project = { guildId: harbor.id, projectId: 'p', sealed: Buffer.alloc(1) };
-  await store().projects.save(project, OWN, 'ada', 1);
+  await store().projects.save(project, OWN);
   await app.close();
   hourly = [];
   app = await startHere(file, discord, clock);

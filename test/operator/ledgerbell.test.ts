@@ -163,7 +163,7 @@ describe('ledgerbell', () => {
 describe('ledgerbell move', () => {
   it('copies a stopped bot’s data into an empty database, and refuses one that is not empty', async () => {
     const { store, close } = await openStore(file);
-    await store.projects.addToken('token', 0, 1);
+    await store.projects.addToken('token', 0);
     await close();
     const target = `sqlite:${join(directory, 'new.sqlite')}`;
     const first = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', target]);

@@ -57,7 +57,7 @@ async function knowledge(now = pipeline.clock.now()) {
 const counterparties = async (now?: number) =>
   (await knowledge(now)).counterparties.map(({ counterparty }) => counterparty);
 const ownProject = (guildId: string) =>
-  pipeline.store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token', seed.ada, 0);
+  pipeline.store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
 const lookAlike = (address: AddressText, like: AddressText, label: string | null = null): Warning[] => [
   { kind: 'look-alike', address, like, label },
 ];

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, QUIET_ALERTS, { guildId: QUIET_GUILD });
   const project = { guildId: HARBOR, projectId: 'noisy', sealed: Buffer.alloc(1) };
-  scope = await pipeline.store.projects.save(project, NOISY_TOKEN, seed.ada, pipeline.clock.now());
+  scope = await pipeline.store.projects.save(project, NOISY_TOKEN);
   // The tokens are read at the start.
   await pipeline.restart();
 });

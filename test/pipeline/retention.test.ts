@@ -283,7 +283,7 @@ it('deletes a transfer of a server’s own project that concerns no subscription
   const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
   const stranger: AddressText = `0x${'4'.repeat(40)}`;
   const project = { guildId: HARBOR, projectId: 'own', sealed: Buffer.alloc(1) };
-  const own = await pipeline.store.projects.save(project, 'path-token-of-the-guild', seed.ada, pipeline.clock.now());
+  const own = await pipeline.store.projects.save(project, 'path-token-of-the-guild');
   const [old, recent] = [1, 2].map((units) => payment({ to: stranger, value: String(units * 1_000_000) }));
   await pipeline.receive(old!, 0, own);
   await pipeline.receive(old!, 0, 0);

@@ -48,7 +48,7 @@ export async function openReceiver({
   const database = await taken.open();
   const clock = createManualClock();
   const machine = createMachine(clock);
-  await addProjects(database.store, projects, clock.now());
+  await addProjects(database.store, projects);
   const routing = createHeldRouting();
   const logged: string[] = [];
   const config = configOf(DISCORD, taken.file, {

@@ -20,13 +20,13 @@ export interface OwnProject {
 }
 
 /** Stores projects, each of another server. */
-export async function addProjects(store: Store, projects: readonly OwnProject[], now: number): Promise<void> {
+export async function addProjects(store: Store, projects: readonly OwnProject[]): Promise<void> {
   for (const [index, { token, signingSecrets = [], isLost }] of projects.entries()) {
     const guildId = String(1_000 + index);
     const keys = { apiKey: 'public-key', apiSecret: 'very-secret', signingSecrets };
     const sealed = createSeal([isLost ? LOST_KEY : KEY]).seal(JSON.stringify(keys), guildId);
     const project = { guildId, projectId: `p${index}`, sealed, signed: signingSecrets.length > 0 };
-    const scope = await store.projects.save(project, token, '77', now);
+    const scope = await store.projects.save(project, token);
     if (scope !== index + 1) throw new Error(`The project got the scope ${scope}.`);
   }
 }

@@ -67,7 +67,7 @@ it('routes the events of a server’s own project to that server only, and the o
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
   const project = { guildId: ORCHID, projectId: 'p', sealed: Buffer.alloc(0) };
-  const scope = await pipeline.store.projects.save(project, 'token', seed.ada, 0);
+  const scope = await pipeline.store.projects.save(project, 'token');
   await pipeline.pay(1);
   await pipeline.pay(2, {}, scope);
   await pipeline.pay(3, {}, scope + 1);

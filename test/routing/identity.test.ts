@@ -260,7 +260,7 @@ it('does not freeze an alert that was rendered before another equal transfer was
     nonce: 'n',
     reference: 'r',
     payload: '{}',
-    plain: false,
+    plainText: false,
   } as const;
   const freeze = (alerts: Awaited<ReturnType<typeof claimed>>) =>
     pipeline.store.outbox.freeze({ ...message, attachment: null, alerts, mentioning: [] }, pipeline.clock.now());

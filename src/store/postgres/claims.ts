@@ -17,7 +17,7 @@ import { joinable } from './edits.ts';
 
 const HEAD_COLUMNS = `c.channel_id AS "channelId", guild_id AS "guildId", state, c.due_at AS "dueAt", attempts, since`;
 
-const BATCH_COLUMNS = `id, channel_id AS "channelId", kind, nonce, reference, payload, attachment, attempts, unsure,
+const BATCH_COLUMNS = `id, channel_id AS "channelId", kind, nonce, reference, payload, attachment, attempts, unconfirmed,
   frozen_at AS "frozenAt", first_sent_at AS "firstSentAt", message_id AS "messageId"`;
 
 /** What a channel is sent next. */
@@ -76,7 +76,7 @@ async function takeUp(sql: Statements, id: number, now: number): Promise<NextMes
 
 async function countAttempt(sql: Statements, batchId: number, now: number): Promise<void> {
   await sql.run(
-    `UPDATE batches SET attempts = attempts + 1, unsure = TRUE, first_sent_at = coalesce(first_sent_at, $2)
+    `UPDATE batches SET attempts = attempts + 1, unconfirmed = TRUE, first_sent_at = coalesce(first_sent_at, $2)
      WHERE id = $1`,
     batchId,
     now,
@@ -104,7 +104,7 @@ async function shownBy(sql: Statements, batchId: number): Promise<ShownDeliverie
 
 async function originalOf(sql: Statements, reference: string): Promise<Original | null> {
   const row = await sql.get<Omit<Original, 'alerts' | 'ids'> & { id: number; alertCount: number | null }>(
-    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain, payload, alert_count AS "alertCount" FROM batches
+    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain_text AS "plainText", payload, alert_count AS "alertCount" FROM batches
      WHERE reference = $1 AND kind IN ('create', 'digest')`,
     reference,
   );

@@ -53,7 +53,7 @@ async function replay(sql: Statements, id: number, now: number): Promise<boolean
   const changed =
     found.kind === 'change'
       ? await sql.run(
-          `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+          `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
          SELECT channel_id, 'edit', 'change', reference, NULL, 'frozen', 0, FALSE, $1 FROM batches
          WHERE id = (SELECT batch_id FROM alerts WHERE id = $2)`,
           now,

@@ -112,7 +112,7 @@ async function addEdit(
   { channelId, editKind, reference, payload, attempts, now }: NewEdit,
 ): Promise<number> {
   const row = await sql.get<{ id: number }>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
      VALUES ($1, 'edit', $2, $3, $4, 'frozen', $5, FALSE, $6) RETURNING id`,
     channelId,
     editKind,
@@ -137,7 +137,7 @@ export async function joinable(
     `SELECT DISTINCT ON (t.tx_hash) t.tx_hash AS "txHash", b.id, b.reference, b.message_id AS "messageId", b.payload
      FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE t.tx_hash = ANY($1::text[]) AND t.id >= $4 AND a.channel_id = $2
-       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > $3 AND b.message_id IS NOT NULL AND NOT b.plain
+       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > $3 AND b.message_id IS NOT NULL AND NOT b.plain_text
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY t.tx_hash, b.id DESC`,
     txHashes,

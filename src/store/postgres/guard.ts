@@ -1,9 +1,9 @@
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
-  endsOf,
   MAX_ALIKE,
   MAX_NAMED_ALIKE,
+  outerDigitsOf,
   skeleton,
 } from '../../domain/guard.ts';
 import { type GuildParty, knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
@@ -34,10 +34,10 @@ export async function readKnowledge(
     nativeSymbol: native?.value ?? null,
     named: await namedLike(sql, guildParties),
     counterparties: await sql.all<TokenKnowledge['counterparties'][number]>(
-      `SELECT c.* FROM json_to_recordset($1::json) AS p ("guildId" text, address text, ends text)
+      `SELECT c.* FROM json_to_recordset($1::json) AS p ("guildId" text, address text, "outerDigits" text)
          CROSS JOIN LATERAL (
            SELECT guild_id AS "guildId", address, counterparty, seen_at AS "seenAt" FROM counterparties
-           WHERE guild_id = p."guildId" AND counterparties.address = p.address AND counterparties.ends = p.ends
+           WHERE guild_id = p."guildId" AND counterparties.address = p.address AND outer_digits = p."outerDigits"
              AND seen_at > $2 LIMIT ${MAX_ALIKE}) AS c`,
       asJson(parties),
       now - COUNTERPARTY_MS,
@@ -107,12 +107,12 @@ async function putCatalog(sql: Statements, catalog: Learned['catalog']): Promise
 }
 
 async function putCounterparties(sql: Statements, counterparties: Learned['counterparties']): Promise<void> {
-  const rows = counterparties.map((one) => ({ ...one, ends: endsOf(one.counterparty) }));
+  const rows = counterparties.map((one) => ({ ...one, outerDigits: outerDigitsOf(one.counterparty) }));
   await sql.run(
-    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at)
-     SELECT "guildId", address, ends, counterparty, max(at) FROM json_to_recordset($1::json)
-       AS c ("guildId" text, address text, ends text, counterparty text, at bigint) GROUP BY 1, 2, 3, 4
-     ON CONFLICT (guild_id, address, ends, counterparty) DO UPDATE SET seen_at = excluded.seen_at
+    `INSERT INTO counterparties (guild_id, address, outer_digits, counterparty, seen_at)
+     SELECT "guildId", address, "outerDigits", counterparty, max(at) FROM json_to_recordset($1::json)
+       AS c ("guildId" text, address text, "outerDigits" text, counterparty text, at bigint) GROUP BY 1, 2, 3, 4
+     ON CONFLICT (guild_id, address, outer_digits, counterparty) DO UPDATE SET seen_at = excluded.seen_at
        WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}`,
     asJson(rows),
   );

@@ -17,7 +17,7 @@ export async function writeNotice(sql: Statements, notice: Notice): Promise<void
   const { guildId, channelId, aboutChannelId, nonce, reference, payload, now } = notice;
   await addChannels(sql, new Map([[channelId, guildId]]));
   await sql.run(
-    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unsure, frozen_at)
+    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unconfirmed, frozen_at)
      VALUES ($1, 'notice', $2, $3, $4, $5, 'frozen', FALSE, $6)`,
     channelId,
     aboutChannelId,
@@ -31,7 +31,7 @@ export async function writeNotice(sql: Statements, notice: Notice): Promise<void
 /** Drops unsent notices about a channel that can be written to again. */
 export async function withdrawNotices(sql: Statements, channelId: string): Promise<void> {
   await sql.run(
-    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND NOT unsure AND about_channel_id = $1",
+    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND NOT unconfirmed AND about_channel_id = $1",
     channelId,
   );
 }

@@ -23,7 +23,7 @@ export function outboxTable(db: Connection) {
 
     markNotSent: (batchId: number) =>
       db.writeUnsynced(async (sql) => {
-        await sql.run('UPDATE batches SET unsure = FALSE WHERE id = $1', batchId);
+        await sql.run('UPDATE batches SET unconfirmed = FALSE WHERE id = $1', batchId);
       }),
 
     /** If the server fails before this is on its disk, the message is sent again with the same nonce, or searched for. */
@@ -49,8 +49,8 @@ async function freeze(
 ): Promise<number | null> {
   if (!(await areAsRendered(sql, alerts, true))) return null;
   const row = await sql.get<{ id: number }>(
-    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, alert_count, state,
-       attempts, unsure, frozen_at, first_sent_at)
+    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain_text, attachment, alert_count, state,
+       attempts, unconfirmed, frozen_at, first_sent_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'frozen', 1, TRUE, $10, $10) RETURNING id`,
     batch.channelId,
     batch.kind,
@@ -58,7 +58,7 @@ async function freeze(
     batch.nonce,
     batch.reference,
     batch.payload,
-    batch.plain,
+    batch.plainText,
     batch.attachment,
     batch.kind === 'digest' ? alerts.length : null,
     now,

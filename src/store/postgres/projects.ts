@@ -15,13 +15,8 @@ export async function scopesOf(sql: Statements, guildIds: readonly string[]): Pr
   return scopes;
 }
 
-const addToken = (sql: Statements, token: string, scope: number, now: number): Promise<number> =>
-  sql.run(
-    'INSERT INTO receiver_tokens (token, scope, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-    token,
-    scope,
-    now,
-  );
+const addToken = (sql: Statements, token: string, scope: number): Promise<number> =>
+  sql.run('INSERT INTO receiver_tokens (token, scope) VALUES ($1, $2) ON CONFLICT DO NOTHING', token, scope);
 
 /** Guilds' own projects, the receiver's path tokens, and the names that guilds give to webhooks. */
 export function projectsTable(db: Connection) {
@@ -42,24 +37,21 @@ function ownProjects(db: Connection) {
       return new Map(all.map(({ guildId, scope }) => [guildId, scope]));
     },
 
-    save: ({ guildId, projectId, sealed, signed = false }: NewProject, token: string, userId: string, now: number) =>
+    save: ({ guildId, projectId, sealed, signed = false }: NewProject, token: string) =>
       db.write(async (sql) => {
         const saved = await sql.get<{ scope: number }>(
-          `INSERT INTO projects (guild_id, project_id, sealed, signed, updated_by, updated_at)
-           VALUES ($1, $2, $3, $4, $5, $6)
+          `INSERT INTO projects (guild_id, project_id, sealed, signed) VALUES ($1, $2, $3, $4)
            ON CONFLICT (guild_id) DO UPDATE SET project_id = excluded.project_id, sealed = excluded.sealed,
-             signed = excluded.signed, updated_by = excluded.updated_by, updated_at = excluded.updated_at
+             signed = excluded.signed
            RETURNING id AS scope`,
           guildId,
           projectId,
           sealed,
           signed,
-          userId,
-          now,
         );
         const { scope } = saved!;
         const current = await sql.get('SELECT FROM receiver_tokens WHERE scope = $1 AND NOT retiring', scope);
-        if (!current) await addToken(sql, token, scope, now);
+        if (!current) await addToken(sql, token, scope);
         return scope;
       }),
 
@@ -88,14 +80,13 @@ function pathTokens(db: Connection) {
     tokens: () =>
       db.reads.all<ReceiverToken>('SELECT token, scope, retiring FROM receiver_tokens ORDER BY scope, retiring DESC'),
 
-    addToken: (token: string, scope: number, now: number) =>
-      db.write(async (sql) => void (await addToken(sql, token, scope, now))),
+    addToken: (token: string, scope: number) => db.write(async (sql) => void (await addToken(sql, token, scope))),
 
-    rotateToken: (scope: number, token: string, now: number) =>
+    rotateToken: (scope: number, token: string) =>
       db.write(async (sql) => {
         if (await sql.get('SELECT FROM receiver_tokens WHERE scope = $1 AND retiring', scope)) return false;
         await sql.run('UPDATE receiver_tokens SET retiring = TRUE WHERE scope = $1', scope);
-        await addToken(sql, token, scope, now);
+        await addToken(sql, token, scope);
         return true;
       }),
 

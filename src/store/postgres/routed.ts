@@ -29,7 +29,7 @@ export async function storeRouted(sql: Statements, routed: RoutingResult): Promi
 }
 
 const TRANSFER = `json_to_recordset($1::json) AS t (id bigint, key text, scope bigint, "txHash" text, "seenAt" bigint,
-  count bigint, bodies bigint, reorganized boolean, data text, "from" text, "to" text, token text, kind text,
+  count bigint, reorganized boolean, data text, "from" text, "to" text, token text, kind text,
   "tokenSymbol" text, "tokenType" text)`;
 
 /** Inserts or updates transfers; returns their ids by their keys. */
@@ -40,15 +40,20 @@ async function putTransfers(sql: Statements, transfers: readonly SeenTransfer[])
   };
   const known = transfers.filter(({ id }) => id !== null);
   if (known.length > 0) {
-    const updated = await sql.all<{ id: number; key: string }>(
-      `UPDATE transfers SET count = t.count, bodies = t.bodies, reorganized = t.reorganized, data = t.data,
-         from_address = t."from", to_address = t."to", token = t.token, kind = t.kind,
-         token_symbol = t."tokenSymbol", token_type = t."tokenType"
-       FROM ${TRANSFER} WHERE transfers.id = t.id AND transfers.key = decode(t.key, 'hex')
-       RETURNING transfers.id, t.key`,
+    // A repeat and a twin usually change nothing.
+    const stored = await sql.all<{ id: number; key: string }>(
+      `WITH given AS MATERIALIZED (SELECT * FROM ${TRANSFER}),
+         changed AS (
+           UPDATE transfers SET count = t.count, reorganized = t.reorganized, data = t.data,
+             from_address = t."from", to_address = t."to", token = t.token, kind = t.kind,
+             token_symbol = t."tokenSymbol", token_type = t."tokenType"
+           FROM given t WHERE transfers.id = t.id AND transfers.key = decode(t.key, 'hex')
+             AND (transfers.count, transfers.reorganized, transfers.data)
+               IS DISTINCT FROM (t.count, t.reorganized, t.data))
+       SELECT transfers.id, t.key FROM given t JOIN transfers ON transfers.id = t.id AND transfers.key = decode(t.key, 'hex')`,
       asJson(known.map(toRow)),
     );
-    note(updated);
+    note(stored);
   }
   // Rows may have been deleted since the router read them.
   const missing = transfers.filter(({ key }) => !ids.has(key));
@@ -58,9 +63,9 @@ async function putTransfers(sql: Statements, transfers: readonly SeenTransfer[])
       missing.map(({ seenAt }) => firstIdOf(seenAt)),
     );
     const added = await sql.all<{ id: number; key: string }>(
-      `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganized, data, from_address, to_address,
+      `INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, reorganized, data, from_address, to_address,
          token, kind, token_symbol, token_type)
-       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, bodies, reorganized, data,
+       SELECT ${newId('"seenAt"')}, decode(key, 'hex'), scope, "txHash", "seenAt", count, reorganized, data,
          "from", "to", token, kind, "tokenSymbol", "tokenType" FROM ${TRANSFER} RETURNING id, encode(key, 'hex') AS key`,
       asJson(missing.map(toRow)),
     );
@@ -78,16 +83,16 @@ async function putDeliveries(sql: Statements, deliveries: readonly (StoredDelive
   if (deliveries.length === 0) return;
   const rows = deliveries.map(({ transferId, ...delivery }) => ({ transferId, ...toDeliveryRow(delivery) }));
   await sql.run(
-    `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
-       direction, last_at, minute, names)
-     SELECT "transferId", decode(key, 'hex'), count, owed, "answeredAt", received, "seenAt", "projectId", "addressType",
-       direction, "lastAt", minute, names
-     FROM json_to_recordset($1::json) AS d ("transferId" bigint, key text, count bigint, owed boolean,
+    `INSERT INTO deliveries (transfer_id, key, count, unacknowledged, answered_at, received, seen_at, project_id,
+       address_type, direction, last_at, first_minute, ids, places)
+     SELECT "transferId", decode(key, 'hex'), count, unacknowledged, "answeredAt", received, "seenAt", "projectId",
+       "addressType", direction, "lastAt", "firstMinute", ids, places
+     FROM json_to_recordset($1::json) AS d ("transferId" bigint, key text, count bigint, unacknowledged boolean,
        "answeredAt" bigint, received bigint, "seenAt" bigint, "projectId" text, "addressType" text, direction text,
-       "lastAt" bigint, minute text, names text)
-     ON CONFLICT (transfer_id, key) DO UPDATE SET count = excluded.count, owed = excluded.owed,
+       "lastAt" bigint, "firstMinute" text, ids text, places text)
+     ON CONFLICT (transfer_id, key) DO UPDATE SET count = excluded.count, unacknowledged = excluded.unacknowledged,
        answered_at = excluded.answered_at, received = excluded.received, last_at = excluded.last_at,
-       minute = excluded.minute, names = excluded.names`,
+       first_minute = excluded.first_minute, ids = excluded.ids, places = excluded.places`,
     asJson(rows),
   );
 }

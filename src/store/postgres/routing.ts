@@ -65,7 +65,7 @@ async function readContext(sql: Statements, queries: RoutingQuery[], now: number
 
 async function seenTransfers(sql: Statements, queries: readonly RoutingQuery[]) {
   const rows = await sql.all<TransferRow>(
-    `SELECT t.id, encode(k.key, 'hex') AS key, scope, seen_at AS "seenAt", count, bodies, reorganized, data
+    `SELECT t.id, encode(k.key, 'hex') AS key, scope, seen_at AS "seenAt", count, reorganized, data
      FROM transfer_keys k JOIN transfers t ON t.id = k.transfer_id
      WHERE k.key = ANY(ARRAY(SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked))`,
     queries.map(({ transferKey }) => transferKey),
@@ -80,8 +80,9 @@ async function seenDeliveries(
 ): Promise<SeenDelivery[]> {
   if (transfers.length === 0) return [];
   const rows = await sql.all<DeliveryRow>(
-    `SELECT encode(d.key, 'hex') AS key, encode(t.key, 'hex') AS "transferKey", d.count, owed,
-       answered_at AS "answeredAt", received, d.seen_at AS "seenAt", minute, names
+    `SELECT encode(d.key, 'hex') AS key, encode(t.key, 'hex') AS "transferKey", d.count,
+       unacknowledged, answered_at AS "answeredAt", received, d.seen_at AS "seenAt", first_minute AS "firstMinute",
+       ids, places
      FROM deliveries d JOIN transfers t ON t.id = d.transfer_id
      WHERE t.id = ANY($1::bigint[]) AND d.key = ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) AS k))`,
     transfers.map(({ id }) => id),

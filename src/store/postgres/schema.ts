@@ -154,19 +154,65 @@ ALTER TABLE erasures ALTER COLUMN scope DROP NOT NULL;
 UPDATE erasures SET scope = NULL WHERE scope = -1;
 `;
 
-/** How many messages one statement goes through, at most: with millions of them, one for all would run into its timeout. */
-const MAX_MESSAGES = 50_000;
+/** How many rows one statement goes through, at most: with millions of them, one for all would run into its timeout. */
+const MAX_ROWS = 50_000;
 
 async function separateMeanings(sql: Statements): Promise<void> {
   await create(sql, NOTHING_INFERRED);
   const newest = await sql.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM batches');
-  for (let after = 0; after < newest!.id; after += MAX_MESSAGES)
+  for (let after = 0; after < newest!.id; after += MAX_ROWS)
     await sql.run(
       `UPDATE batches SET nonce = NULL, sent_at = CASE WHEN state = 'sent' THEN sent_at END
        WHERE kind = 'edit' AND id > $1 AND id <= $2`,
       after,
-      after + MAX_MESSAGES,
+      after + MAX_ROWS,
     );
+}
+
+/**
+ * The same names as in SQLite's step 18. A process of the version before may still work meanwhile: it retries what it can no
+ * longer route or send until this version takes over.
+ */
+const IDS_AND_NAMES = `
+ALTER TABLE transfers DROP COLUMN bodies;
+ALTER TABLE deliveries RENAME COLUMN names TO ids;
+ALTER TABLE deliveries ADD COLUMN places TEXT;
+ALTER TABLE deliveries RENAME COLUMN owed TO unacknowledged;
+ALTER TABLE deliveries RENAME COLUMN minute TO first_minute;
+ALTER TABLE counterparties RENAME COLUMN ends TO outer_digits;
+ALTER TABLE batches RENAME COLUMN unsure TO unconfirmed;
+ALTER TABLE batches RENAME COLUMN plain TO plain_text;
+`;
+
+/** Of what receiving processes read: last, because it stays locked from here to the end. */
+const UNREAD_COLUMNS = `
+ALTER TABLE receiver_tokens DROP COLUMN created_at;
+ALTER TABLE projects DROP COLUMN updated_by;
+ALTER TABLE projects DROP COLUMN updated_at;
+`;
+
+async function namePlainly(sql: Statements): Promise<void> {
+  await create(sql, IDS_AND_NAMES);
+  for (let after = -1; ; ) {
+    const some = await sql.get<{ last: number | null }>(
+      `SELECT max(transfer_id) AS last FROM (
+         SELECT transfer_id FROM deliveries WHERE transfer_id > $1 ORDER BY transfer_id LIMIT ${MAX_ROWS}) AS taken`,
+      after,
+    );
+    if (some!.last === null) break;
+    // The ids and places of signed bodies were in one list, as 'id ...' and 'at ...'.
+    await sql.run(
+      `UPDATE deliveries SET (ids, places) = (
+         SELECT json_agg(substr(name, 4) ORDER BY n) FILTER (WHERE name LIKE 'id %'),
+           json_agg(substr(name, 4) ORDER BY n) FILTER (WHERE name LIKE 'at %')
+         FROM json_array_elements_text(ids::json) WITH ORDINALITY AS listed (name, n))
+       WHERE transfer_id > $1 AND transfer_id <= $2 AND ids IS NOT NULL`,
+      after,
+      some!.last,
+    );
+    after = some!.last;
+  }
+  await create(sql, UNREAD_COLUMNS);
 }
 
 /** Runs statements that create tables and columns. */
@@ -178,6 +224,7 @@ async function create(sql: Statements, statements: string): Promise<void> {
 export const MIGRATIONS: ((sql: Statements) => Promise<void>)[] = [
   (sql) => create(sql, FIRST_SCHEMA),
   separateMeanings,
+  namePlainly,
 ];
 
 /** The version that this program reads and writes. */

@@ -25,7 +25,7 @@ export const COPIED_TABLES = {
   audit: 'id',
   confirmations: 'id',
   catalog: 'token',
-  counterparties: 'guild_id, address, ends, counterparty',
+  counterparties: 'guild_id, address, outer_digits, counterparty',
   heads: 'scope, at',
   meta: 'key',
 } as const;

@@ -10,11 +10,15 @@ export interface TransferRow extends Omit<SeenTransfer, 'id' | 'reorganized' | '
   data: string;
 }
 
-/** What is stored about a delivery; `minute` and `names` are JSON. {@link SeenDelivery} explains the fields. */
-export type DeliveryRow<Delivery extends SeenDelivery = SeenDelivery> = Omit<Delivery, 'owed' | 'minute' | 'names'> & {
-  owed: boolean | 0 | 1;
-  minute: string | null;
-  names: string | null;
+/** What is stored about a delivery; what is not a single value is JSON. {@link SeenDelivery} explains the fields. */
+export type DeliveryRow<Delivery extends SeenDelivery = SeenDelivery> = Omit<
+  Delivery,
+  'unacknowledged' | 'firstMinute' | 'ids' | 'places'
+> & {
+  unacknowledged: boolean | 0 | 1;
+  firstMinute: string | null;
+  ids: string | null;
+  places: string | null;
 };
 
 /** Creates a transfer from its row. */
@@ -25,16 +29,23 @@ export const toSeenTransfer = ({ data, reorganized, ...row }: TransferRow): Seen
 });
 
 /** Creates a delivery from its row. */
-export const toSeenDelivery = ({ owed, minute, names, ...row }: DeliveryRow): SeenDelivery => ({
+export const toSeenDelivery = ({ unacknowledged, firstMinute, ids, places, ...row }: DeliveryRow): SeenDelivery => ({
   ...row,
-  owed: Boolean(owed),
-  minute: minute === null ? null : (JSON.parse(minute) as SeenDelivery['minute']),
-  names: names === null ? [] : (JSON.parse(names) as string[]),
+  unacknowledged: Boolean(unacknowledged),
+  firstMinute: firstMinute === null ? null : (JSON.parse(firstMinute) as SeenDelivery['firstMinute']),
+  ids: ids === null ? [] : (JSON.parse(ids) as string[]),
+  places: places === null ? [] : (JSON.parse(places) as string[]),
 });
 
 /** What a delivery's row contains. */
-export const toDeliveryRow = ({ minute, names, ...delivery }: StoredDelivery): DeliveryRow<StoredDelivery> => ({
+export const toDeliveryRow = ({
+  firstMinute,
+  ids,
+  places,
+  ...delivery
+}: StoredDelivery): DeliveryRow<StoredDelivery> => ({
   ...delivery,
-  minute: minute && JSON.stringify(minute),
-  names: names.length > 0 ? JSON.stringify(names) : null,
+  firstMinute: firstMinute && JSON.stringify(firstMinute),
+  ids: ids.length > 0 ? JSON.stringify(ids) : null,
+  places: places.length > 0 ? JSON.stringify(places) : null,
 });

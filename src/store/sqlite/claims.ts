@@ -18,16 +18,16 @@ import type { dueAlerts } from './due.ts';
 import type { editTables } from './edits.ts';
 
 /** A row of each kind of message. */
-type Row<Of> = Of extends Batch ? Omit<Of, 'unsure'> & { unsure: 0 | 1 } : never;
+type Row<Of> = Of extends Batch ? Omit<Of, 'unconfirmed'> & { unconfirmed: 0 | 1 } : never;
 type BatchRow = Row<Batch>;
 
 interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'> {
   id: number;
-  plain: 0 | 1;
+  plainText: 0 | 1;
   alertCount: number | null;
 }
 
-const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
+const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unconfirmed,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
 
 /** What a channel is sent next. */
@@ -83,7 +83,7 @@ export function claimTable(db: Database, due: ReturnType<typeof dueAlerts>, edit
 function frozenBatches(db: Database) {
   const { ofBatch, idsOfBatch } = alertReader(db);
   const originalOf = db.prepare<[string], OriginalRow>(
-    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, alert_count AS alertCount FROM batches
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain_text AS plainText, payload, alert_count AS alertCount FROM batches
      WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
@@ -98,13 +98,13 @@ function frozenBatches(db: Database) {
     )
     .pluck();
   const attempt = db.prepare<[number, number]>(
-    'UPDATE batches SET attempts = attempts + 1, unsure = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',
+    'UPDATE batches SET attempts = attempts + 1, unconfirmed = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',
   );
   const countAttempt = (batchId: number, now: number): void => void attempt.run(now, batchId);
 
   /** Returns a frozen batch to be sent; an edit includes the message that it edits. */
   function takeUp(row: BatchRow, now: number): NextMessage {
-    const batch: Batch = { ...row, unsure: row.unsure === 1 };
+    const batch: Batch = { ...row, unconfirmed: row.unconfirmed === 1 };
     if (batch.kind !== 'edit')
       return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, shown: shown(batch.id), original: null };
     countAttempt(batch.id, now);
@@ -124,8 +124,8 @@ function frozenBatches(db: Database) {
   function original(reference: string): Original | null {
     const row = originalOf.get(reference);
     if (!row) return null;
-    const { id, alertCount, plain, ...rest } = row;
-    const message = { ...rest, plain: plain === 1 };
+    const { id, alertCount, plainText, ...rest } = row;
+    const message = { ...rest, plainText: plainText === 1 };
     if (alertCount === null) return { ...message, alerts: ofBatch(id), ids: [] };
     const ids = idsOfBatch(id);
     // Some of a digest's alerts may have been deleted by now. The digest would then count too few.

@@ -15,7 +15,7 @@ export function deadLetters(db: Database) {
   );
   const tryAtOnce = db.prepare<[number, string]>('UPDATE channels SET due_at = min(due_at, ?) WHERE channel_id = ?');
   const requestChange = db.prepare<[number, number]>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
      SELECT channel_id, 'edit', 'change', reference, NULL, 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
   );

@@ -10,7 +10,7 @@ import { unsynced } from './database.ts';
  */
 export function editTables(db: Database) {
   const insert = db.prepare<NewEdit>(
-    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unsure, frozen_at)
+    `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
      VALUES (@channelId, 'edit', @editKind, @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
   const add = (edit: NewEdit): number => Number(insert.run(edit).lastInsertRowid);
@@ -84,7 +84,7 @@ function joining(db: Database, add: (edit: NewEdit) => number) {
      WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?
        AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
-       AND b.message_id IS NOT NULL AND b.plain = 0
+       AND b.message_id IS NOT NULL AND b.plain_text = 0
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY b.id DESC LIMIT 1`,
   );

@@ -57,8 +57,8 @@ const stepsOf = (db: Database): Record<ErasedPart, Step> => ({
   ),
   counterparties: deletingSome(
     db,
-    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${MAX_DELETED})`,
+    `DELETE FROM counterparties WHERE (guild_id, address, outer_digits, counterparty) IN (
+      SELECT guild_id, address, outer_digits, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${MAX_DELETED})`,
   ),
   audit: deletingSome(
     db,

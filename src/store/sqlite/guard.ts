@@ -3,9 +3,9 @@ import type { AddressText } from '../../domain/address.ts';
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
-  endsOf,
   MAX_ALIKE,
   MAX_NAMED_ALIKE,
+  outerDigitsOf,
   skeleton,
 } from '../../domain/guard.ts';
 import { knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
@@ -41,7 +41,7 @@ function knowledgeReader(db: Database) {
   );
   const dealt = db.prepare<[string, string, string, number], TokenKnowledge['counterparties'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
-     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT ${MAX_ALIKE}`,
+     WHERE guild_id = ? AND address = ? AND outer_digits = ? AND seen_at > ? LIMIT ${MAX_ALIKE}`,
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
   // The first two samples beyond the block.
@@ -67,8 +67,8 @@ function knowledgeReader(db: Database) {
         genuine: skeletons.flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
         nativeSymbol: native.get()?.value ?? null,
         named: namedOnce(named),
-        counterparties: parties.flatMap(({ guildId, address, ends }) =>
-          dealt.all(guildId, address, ends, now - COUNTERPARTY_MS),
+        counterparties: parties.flatMap(({ guildId, address, outerDigits }) =>
+          dealt.all(guildId, address, outerDigits, now - COUNTERPARTY_MS),
         ),
       };
     },
@@ -96,15 +96,15 @@ function knowledgeWriter(db: Database) {
     `INSERT OR REPLACE INTO meta (key, value) VALUES ('${META_KEYS.nativeSymbol}', ?)`,
   );
   const putCounterparty = db.prepare<[string, string, string, string, number]>(
-    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO counterparties (guild_id, address, outer_digits, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${COUNTERPARTY_REFRESH_MS}`,
   );
   const lastHeads = db.prepare<[number], Head>('SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3');
   const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
   const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
   const pruneCounterparties = db.prepare<[number, number]>(
-    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-       SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
+    `DELETE FROM counterparties WHERE (guild_id, address, outer_digits, counterparty) IN (
+       SELECT guild_id, address, outer_digits, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
   );
   const pruneCatalog = db.prepare<[number, number]>(
     'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
@@ -127,7 +127,7 @@ function knowledgeWriter(db: Database) {
         });
       }
       for (const { guildId, address, counterparty, at } of counterparties) {
-        putCounterparty.run(guildId, address, endsOf(counterparty), counterparty, at);
+        putCounterparty.run(guildId, address, outerDigitsOf(counterparty), counterparty, at);
       }
       if (nativeSymbol !== null) putNative.run(nativeSymbol);
       heads.forEach(advance);

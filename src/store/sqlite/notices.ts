@@ -8,11 +8,11 @@ export function noticeWriter(db: Database) {
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const insert = db.prepare(
-    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unsure, frozen_at)
+    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unconfirmed, frozen_at)
      VALUES (@channelId, 'notice', @aboutChannelId, @nonce, @reference, @payload, 'frozen', 0, @now)`,
   );
   const drop = db.prepare<[string]>(
-    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unsure = 0 AND about_channel_id = ?",
+    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unconfirmed = 0 AND about_channel_id = ?",
   );
   const chosen = db.prepare<[string], UsedChannel>(
     `SELECT default_channel AS channelId, state FROM guilds LEFT JOIN channels ON channel_id = default_channel

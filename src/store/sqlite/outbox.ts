@@ -22,9 +22,9 @@ export function outboxTable(db: Database) {
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
   );
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, alert_count, state,
-       attempts, unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @alertCount, 'frozen',
+    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain_text, attachment, alert_count, state,
+       attempts, unconfirmed, frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plainText, @attachment, @alertCount, 'frozen',
        1, 1, @now, @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
@@ -36,7 +36,7 @@ export function outboxTable(db: Database) {
      WHERE subscriptions.guild_id = dissolved.guild_id AND subscriptions.channel_id = dissolved.channel_id
        AND mentioned_at = dissolved.frozen_at`,
   );
-  const certain = db.prepare<[number]>('UPDATE batches SET unsure = 0 WHERE id = ?');
+  const certain = db.prepare<[number]>('UPDATE batches SET unconfirmed = 0 WHERE id = ?');
   const markSent = db.prepare<[number, string | null, number]>(
     "UPDATE batches SET state = 'sent', sent_at = ?, message_id = coalesce(?, message_id) WHERE id = ?",
   );
@@ -51,7 +51,9 @@ export function outboxTable(db: Database) {
   const freeze = db.transaction(({ alerts, mentioning, ...batch }: NewBatch, now: number) => {
     if (!holds(alerts, true)) return null;
     const alertCount = batch.kind === 'digest' ? alerts.length : null;
-    const id = Number(insertBatch.run({ ...batch, plain: batch.plain ? 1 : 0, alertCount, now }).lastInsertRowid);
+    const id = Number(
+      insertBatch.run({ ...batch, plainText: batch.plainText ? 1 : 0, alertCount, now }).lastInsertRowid,
+    );
     for (const alert of alerts) assign.run(id, alert.id);
     for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;

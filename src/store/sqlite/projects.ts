@@ -18,11 +18,9 @@ export function scopeLookUp(db: Database): (guildId: string) => number {
 export function projectsTable(db: Database) {
   const ofGuild = db.prepare<[string], ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE guild_id = ?`);
   const all = db.prepare<[], ProjectRow>(`SELECT ${COLUMNS} FROM projects ORDER BY id`);
-  const put = db.prepare<Omit<ProjectRow, 'scope'> & { userId: string; now: number }, { scope: number }>(
-    `INSERT INTO projects (guild_id, project_id, sealed, signed, updated_by, updated_at)
-     VALUES (@guildId, @projectId, @sealed, @signed, @userId, @now)
-     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, signed = @signed,
-       updated_by = @userId, updated_at = @now
+  const put = db.prepare<Omit<ProjectRow, 'scope'>, { scope: number }>(
+    `INSERT INTO projects (guild_id, project_id, sealed, signed) VALUES (@guildId, @projectId, @sealed, @signed)
+     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, signed = @signed
      RETURNING id AS scope`,
   );
   const reseal = db.prepare<[Uint8Array, number, Uint8Array]>(
@@ -34,8 +32,8 @@ export function projectsTable(db: Database) {
   const tokens = db.prepare<[], Omit<ReceiverToken, 'retiring'> & { retiring: 0 | 1 }>(
     'SELECT token, scope, retiring FROM receiver_tokens ORDER BY scope, retiring DESC',
   );
-  const addToken = db.prepare<[string, number, number]>(
-    'INSERT INTO receiver_tokens (token, scope, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  const addToken = db.prepare<[string, number]>(
+    'INSERT INTO receiver_tokens (token, scope) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const current = db.prepare<[number], { token: string }>(
     'SELECT token FROM receiver_tokens WHERE scope = ? AND retiring = 0',
@@ -57,9 +55,9 @@ export function projectsTable(db: Database) {
   );
   const dropName = db.prepare<[string, string]>('DELETE FROM webhook_names WHERE guild_id = ? AND webhook_id = ?');
 
-  const save = db.transaction((project: NewProject, token: string, userId: string, now: number): number => {
-    const { scope } = put.get({ ...project, signed: project.signed ? 1 : 0, userId, now })!;
-    if (!current.get(scope)) addToken.run(token, scope, now);
+  const save = db.transaction((project: NewProject, token: string): number => {
+    const { scope } = put.get({ ...project, signed: project.signed ? 1 : 0 })!;
+    if (!current.get(scope)) addToken.run(token, scope);
     return scope;
   });
   const remove = db.transaction((guildId: string): boolean => {
@@ -70,10 +68,10 @@ export function projectsTable(db: Database) {
     dropNames.run(guildId);
     return true;
   });
-  const rotate = db.transaction((scope: number, token: string, now: number): boolean => {
+  const rotate = db.transaction((scope: number, token: string): boolean => {
     if (retiring.get(scope)) return false;
     retire.run(scope);
-    addToken.run(token, scope, now);
+    addToken.run(token, scope);
     return true;
   });
 
@@ -84,14 +82,13 @@ export function projectsTable(db: Database) {
     },
     all: (): StoredProject[] => all.all().map(toProject),
     scopes: (): Map<string, number> => new Map(all.all().map(({ guildId, scope }) => [guildId, scope])),
-    save: (project: NewProject, token: string, userId: string, now: number): number =>
-      save.immediate(project, token, userId, now),
+    save: (project: NewProject, token: string): number => save.immediate(project, token),
     reseal: ({ scope, sealed }: StoredProject, resealed: Uint8Array): void => void reseal.run(resealed, scope, sealed),
     remove: (guildId: string): boolean => remove.immediate(guildId),
 
     tokens: (): ReceiverToken[] => tokens.all().map((row) => ({ ...row, retiring: row.retiring === 1 })),
-    addToken: (token: string, scope: number, now: number): void => void addToken.run(token, scope, now),
-    rotateToken: (scope: number, token: string, now: number): boolean => rotate.immediate(scope, token, now),
+    addToken: (token: string, scope: number): void => void addToken.run(token, scope),
+    rotateToken: (scope: number, token: string): boolean => rotate.immediate(scope, token),
     revokeToken: (scope: number): boolean => revoke.run(scope).changes > 0,
 
     webhookNames: (guildId: string): Map<string, string> =>

@@ -44,12 +44,12 @@ type Guard = ReturnType<typeof guardTables>;
 function reader(db: Database, guard: Guard) {
   const watchersOf = watcherLookUp(db);
   const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
-    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganized, data FROM transfers
+    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, reorganized, data FROM transfers
      WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
-    `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
-       minute, names
+    `SELECT @key AS key, @transferKey AS transferKey, count, unacknowledged, answered_at AS answeredAt, received,
+       seen_at AS seenAt, first_minute AS firstMinute, ids, places
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
   const lookUpScope = scopeLookUp(db);
@@ -117,19 +117,23 @@ function reader(db: Database, guard: Guard) {
 // Positional parameters: binding many values by name takes twice as long.
 function writer(db: Database, { keep }: Guard) {
   const { requestChange } = editTables(db);
-  const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
-    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganized, data)
-     VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)`,
+  const addTransfer = db.prepare<[string, number, string, number, number, number, string]>(
+    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, reorganized, data)
+     VALUES (unhex(?), ?, ?, ?, ?, ?, ?)`,
   );
-  const setTransfer = db.prepare<[number, number, number, string, number, string]>(
-    'UPDATE transfers SET count = ?, bodies = ?, reorganized = ?, data = ? WHERE id = ? AND key = unhex(?)',
+  const storedAs = db.prepare<[number, string], Pick<TransferRow, 'count' | 'reorganized' | 'data'>>(
+    'SELECT count, reorganized, data FROM transfers WHERE id = ? AND key = unhex(?)',
+  );
+  const setTransfer = db.prepare<[number, number, string, number]>(
+    'UPDATE transfers SET count = ?, reorganized = ?, data = ? WHERE id = ?',
   );
   const putDelivery = db.prepare(
-    `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
-       project_id, address_type, direction, last_at, minute, names)
-     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
-       received = excluded.received, last_at = excluded.last_at, minute = excluded.minute, names = excluded.names`,
+    `INSERT INTO deliveries (transfer_id, key, count, unacknowledged, answered_at, received, seen_at,
+       project_id, address_type, direction, last_at, first_minute, ids, places)
+     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = excluded.count, unacknowledged = excluded.unacknowledged,
+       answered_at = excluded.answered_at, received = excluded.received, last_at = excluded.last_at,
+       first_minute = excluded.first_minute, ids = excluded.ids, places = excluded.places`,
   );
   const addAlert = db.prepare<[number, number, string, string, string, string, Hold | null, number, number]>(
     `INSERT INTO alerts (transfer_id, inbox_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
@@ -156,12 +160,17 @@ function writer(db: Database, { keep }: Guard) {
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
   /** The router reads, decides and commits one after the other, so nothing was added since it read. */
-  function putTransfer({ id, key, scope, seenAt, count, bodies, reorganized, transfer }: SeenTransfer): number {
+  function putTransfer({ id, key, scope, seenAt, count, reorganized, transfer }: SeenTransfer): number {
     const data = JSON.stringify(transfer);
     const moved = reorganized ? 1 : 0;
     // But rows may have been deleted since.
-    if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
-    return Number(addTransfer.run(key, scope, transfer.txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
+    const stored = id === null ? undefined : storedAs.get(id, key);
+    if (id === null || !stored)
+      return Number(addTransfer.run(key, scope, transfer.txHash, seenAt, count, moved, data).lastInsertRowid);
+    // A repeat and a twin usually change nothing.
+    if (stored.count !== count || stored.reorganized !== moved || stored.data !== data)
+      setTransfer.run(count, moved, data, id);
+    return id;
   }
 
   return (routed: RoutingResult): string[] => {
@@ -169,10 +178,10 @@ function writer(db: Database, { keep }: Guard) {
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
     for (const delivery of routed.deliveries.map(toDeliveryRow)) {
-      const { transferKey, key, count, owed, answeredAt, received, seenAt } = delivery;
-      const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
-      const { projectId, addressType, direction, lastAt, minute, names } = delivery;
-      putDelivery.run(...seen, projectId, addressType, direction, lastAt, minute, names);
+      const { transferKey, key, count, unacknowledged, answeredAt, received, seenAt } = delivery;
+      const seen = [ids.get(transferKey)!, key, count, unacknowledged ? 1 : 0, answeredAt, received, seenAt];
+      const { projectId, addressType, direction, lastAt, firstMinute, places } = delivery;
+      putDelivery.run(...seen, projectId, addressType, direction, lastAt, firstMinute, delivery.ids, places);
     }
     for (const { transferKey, inboxId, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);

@@ -24,8 +24,7 @@ const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
     await subscribe(store, { channelId: OTHER_CHANNEL });
   },
   'its labels': ({ labels }) => labels.set(GUILD, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }),
-  'its project': ({ projects }) =>
-    projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token', ADA, NOW),
+  'its project': ({ projects }) => projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token'),
   'its channels': ({ channels }) => channels.postNotice(notice()),
   'its audit log': ({ audit }) =>
     audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW }),

@@ -110,7 +110,7 @@ export function editsContract(open: OpenEmpty): void {
       expect((await dueAlerts(store, NOW + JOIN_MS - 1)).joins).toMatchObject([{ id, txHash: txHash(1) }]);
       expect((await dueAlerts(store, NOW + JOIN_MS)).joins).toEqual([]);
       await post(store, [3], { channelId: OTHER_CHANNEL });
-      await send(store, { channelId: OTHER_CHANNEL, plain: true });
+      await send(store, { channelId: OTHER_CHANNEL, plainText: true });
       await post(store, [4], { channelId: OTHER_CHANNEL, transfer: { txHash: txHash(3) } });
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'alerts', joins: [] });
     });
@@ -131,11 +131,11 @@ export function editsContract(open: OpenEmpty): void {
       await send(store, { reference: 'abc' });
       await countAgain(store, 1);
       const first = await frozen(store, NOW + 1);
-      expect(first).toMatchObject({ kind: 'edit', attempts: 0, unsure: false, firstSentAt: null });
+      expect(first).toMatchObject({ kind: 'edit', attempts: 0, unconfirmed: false, firstSentAt: null });
       expect(await frozen(store, NOW + 2)).toMatchObject({
         id: first.id,
         attempts: 1,
-        unsure: true,
+        unconfirmed: true,
         firstSentAt: NOW + 1,
       });
       await countAgain(store, 1);

@@ -34,7 +34,7 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await store.subscriptions.muteToken(guildId, USDC, NOW);
   await store.audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at: NOW });
   const sealed = new Uint8Array();
-  const scope = await store.projects.save({ guildId, projectId: 'p', sealed }, `token-${guildId}`, ADA, NOW);
+  const scope = await store.projects.save({ guildId, projectId: 'p', sealed }, `token-${guildId}`);
   await store.projects.nameWebhook(guildId, 'w', 'Main');
   await post(store, [10 * n], { guildId, channelId, scope });
   await send(store, { channelId, reference: guildId });

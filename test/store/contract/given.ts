@@ -72,7 +72,7 @@ export function storedTransfer(
   changed: Partial<Omit<SeenTransfer, 'transfer'>> & { transfer?: Partial<Transfer> } = {},
 ): SeenTransfer {
   const { transfer: given = {}, ...row } = changed;
-  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, bodies: 1, reorganized: false };
+  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, reorganized: false };
   return { ...first, transfer: transfer(n, given), ...row };
 }
 
@@ -81,12 +81,13 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   transferKey: keyOf(n),
   key: keyOf(n),
   count: 1,
-  owed: false,
+  unacknowledged: false,
   answeredAt: NOW,
   received: 1,
   seenAt: NOW,
-  minute: null,
-  names: [],
+  firstMinute: null,
+  ids: [],
+  places: [],
   projectId: null,
   addressType: 'wallet',
   direction: 'incoming',
@@ -172,7 +173,7 @@ export const newBatch = (alerts: Alert[], changed: Partial<NewBatch> = {}): NewB
   nonce: 'nonce',
   reference: 'reference',
   payload: JSON.stringify({ embeds: [{}] }),
-  plain: false,
+  plainText: false,
   attachment: null,
   alerts,
   mentioning: [],

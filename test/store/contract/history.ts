@@ -171,7 +171,7 @@ export function historyContract(open: OpenEmpty): void {
     it('knows when the guild’s project, or the operator’s where it has none, last brought a transfer', async () => {
       const store = await open();
       const project = { guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() };
-      const scope = await store.projects.save(project, 'token', ADA, NOW);
+      const scope = await store.projects.save(project, 'token');
       await watch(store, 1);
       await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
       const feeds = async () => (await store.silence.unreported(NOW)).map(({ feedAt }) => feedAt);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ADA, GUILD, NOW, quarantine, routed } from './given.ts';
+import { GUILD, NOW, quarantine, routed } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const append = ({ inbox }: Store, bodies: string[], scope = 0) =>
@@ -129,7 +129,7 @@ export function inboxContract(open: OpenEmpty): void {
     it('measures the quarantine’s size by scope and names the guild whose project brought a delivery', async () => {
       const store = await open();
       const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array() };
-      const scope = await store.projects.save(project, 'token', ADA, NOW);
+      const scope = await store.projects.save(project, 'token');
       await quarantine(store, ['abc', 'defgh']);
       await quarantine(store, ['ij'], scope);
       expect(await store.quarantine.sizes()).toEqual([

@@ -26,7 +26,7 @@ async function passed(store: Store, block: number, minute: number, scope = 0): P
 /** The scope of the other guild's project, which watches the treasury too. */
 async function ownScope(store: Store): Promise<number> {
   await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
-  return store.projects.save({ guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token', ADA, NOW);
+  return store.projects.save({ guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
 }
 
 /** What is known about a transfer of USDC with this symbol from Alice. */

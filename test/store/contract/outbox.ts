@@ -88,12 +88,12 @@ export function outboxContract(open: OpenEmpty): void {
       await post(store, [1]);
       const id = await freeze(store, { nonce: 'n1', payload: '{"content":"a"}' });
       await post(store, [2]);
-      const batch = { id, kind: 'create', nonce: 'n1', payload: '{"content":"a"}', attempts: 1, unsure: true };
+      const batch = { id, kind: 'create', nonce: 'n1', payload: '{"content":"a"}', attempts: 1, unconfirmed: true };
       expect(await next(store)).toMatchObject({ status: 'batch', batch, alerts: 1 });
       await store.outbox.markNotSent(id);
       await store.outbox.countAttempt(id, NOW + 1);
       await store.outbox.markNotSent(id);
-      const again = { id, attempts: 2, unsure: false, firstSentAt: NOW };
+      const again = { id, attempts: 2, unconfirmed: false, firstSentAt: NOW };
       expect(await next(store)).toMatchObject({ status: 'batch', batch: again });
       expect(await store.outbox.markSent(id, 'm1', NOW + 2)).toBe(true);
       expect(await due(store)).toEqual([2]);

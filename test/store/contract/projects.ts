@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { ADA, GUILD, NOW, OTHER_GUILD } from './given.ts';
+import { GUILD, OTHER_GUILD } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
-  projects.save({ guildId, projectId, sealed: Buffer.from(projectId) }, token, ADA, NOW);
+  projects.save({ guildId, projectId, sealed: Buffer.from(projectId) }, token);
 
 const tokens = async ({ projects }: Store) =>
   (await projects.tokens()).map(({ token, scope, retiring }) => `${scope} ${token}${retiring ? ' (retiring)' : ''}`);
@@ -25,8 +25,6 @@ export function projectsContract(open: OpenEmpty): void {
       await store.projects.save(
         { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true },
         't2',
-        ADA,
-        NOW,
       );
       expect((await store.projects.all()).map(({ signed }) => signed)).toEqual([false, true]);
       expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: true });
@@ -68,9 +66,9 @@ export function projectsContract(open: OpenEmpty): void {
     it('keeps the previous path token until it is revoked and refuses a third one before', async () => {
       const store = await open();
       const scope = await save(store, GUILD, 'one', 't1');
-      expect(await store.projects.rotateToken(scope, 't2', NOW)).toBe(true);
+      expect(await store.projects.rotateToken(scope, 't2')).toBe(true);
       expect(await tokens(store)).toEqual([`${scope} t1 (retiring)`, `${scope} t2`]);
-      expect(await store.projects.rotateToken(scope, 't3', NOW)).toBe(false);
+      expect(await store.projects.rotateToken(scope, 't3')).toBe(false);
       expect(await store.projects.revokeToken(scope)).toBe(true);
       expect(await store.projects.revokeToken(scope)).toBe(false);
       expect(await tokens(store)).toEqual([`${scope} t2`]);
@@ -79,15 +77,15 @@ export function projectsContract(open: OpenEmpty): void {
     it('rotates and revokes the path tokens of one scope only', async () => {
       const store = await open();
       const [one, two] = [await save(store, GUILD, 'one', 'a1'), await save(store, OTHER_GUILD, 'two', 'b1')];
-      await store.projects.rotateToken(one, 'a2', NOW);
-      await store.projects.rotateToken(two, 'b2', NOW);
+      await store.projects.rotateToken(one, 'a2');
+      await store.projects.rotateToken(two, 'b2');
       await store.projects.revokeToken(one);
       expect(await tokens(store)).toEqual([`${one} a2`, `${two} b1 (retiring)`, `${two} b2`]);
     });
 
     it('adds a path token to the operator’s scope once', async () => {
       const store = await open();
-      for (const token of ['t1', 't1']) await store.projects.addToken(token, 0, NOW);
+      for (const token of ['t1', 't1']) await store.projects.addToken(token, 0);
       expect(await tokens(store)).toEqual(['0 t1']);
     });
 

@@ -60,10 +60,8 @@ async function fill(store: Store): Promise<void> {
   const scope = await store.projects.save(
     { guildId: GUILD, projectId: 'p', sealed: new Uint8Array([0, 255, 39, 92]), signed: true },
     'first-token',
-    ADA,
-    NOW,
   );
-  await store.projects.rotateToken(scope, 'second-token', NOW);
+  await store.projects.rotateToken(scope, 'second-token');
   await store.projects.nameWebhook(GUILD, 'hook', HOSTILE);
   await store.inbox.append([
     { scope, receivedAt: NOW, body: Buffer.from([0, 1, 254, 255]), identity: { id: 'a' } as never },
@@ -78,7 +76,7 @@ async function fill(store: Store): Promise<void> {
           reorganized: true,
         }),
       ],
-      deliveries: [delivery(1, { owed: true, names: ['n'], minute: { a: 1 } as never })],
+      deliveries: [delivery(1, { unacknowledged: true, ids: ['i'], places: ['p'], firstMinute: { a: 1 } as never })],
       alerts: [
         newAlert(1, { hold: 'daily', dueAt: NOW + 9 }),
         newAlert(1, { channelId: '2001', guildId: OTHER_GUILD }),
@@ -222,7 +220,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
   it('refuses to move into a database that is not empty, and changes nothing there', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
-    await withStore(url, (store) => store.projects.addToken('mine', 0, NOW));
+    await withStore(url, (store) => store.projects.addToken('mine', 0));
     await expect(move(file, url)).rejects.toThrow(/is not empty: receiver_tokens has 1 row\. Nothing was changed/);
     expect(await withStore(url, (store) => store.projects.tokens())).toHaveLength(1);
   });

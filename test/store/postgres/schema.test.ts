@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { connect } from '../../../src/store/postgres/connection.ts';
+import { IDS_PER_DAY } from '../../../src/store/postgres/partitions.ts';
 import { MIGRATIONS } from '../../../src/store/postgres/schema.ts';
 import { clientConfig } from '../../../src/store/postgres/url.ts';
 import { documentedTables } from '../documented-tables.ts';
@@ -23,8 +24,28 @@ const ROWS = `
     (1, 'g', 'c', '[]', 1, 'sent', 1, '[]', 0), (2, 'g', 'c', '[]', 1, 'dead', NULL, '[]', 0);
   INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES
     (1, 'c', '{}', 'r', 1), (2, 'c', NULL, 'r', 1), (99, 'c', NULL, 'r', 1);
-  INSERT INTO erasures VALUES ('g', -1, 1, 2, 3, 4), ('h', 5, 1, 2, 3, 4)`;
-const CHANGED = { channels: 'channel_id', batches: 'id', alerts: 'id', dead_letters: 'id', erasures: 'guild_id' };
+  INSERT INTO erasures VALUES ('g', -1, 1, 2, 3, 4), ('h', 5, 1, 2, 3, 4);
+  INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data) VALUES (1, 'k', 0, '0x1', 1, 1, 2, '{}');
+  SELECT add_days(ARRAY[20000]);
+  INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at, minute, names) VALUES
+    (1, 'a', 1, TRUE, 2, 1, '{"least":1}', '["id a","at 1 log:5","id at 7","at 1 log:6"]'),
+    (1, 'b', 1, FALSE, 1, 1, NULL, '["id b"]'), (1, 'c', 1, FALSE, 1, 1, NULL, NULL),
+    (${20_000 * IDS_PER_DAY}, 'd', 1, FALSE, 1, 1, NULL, '["id d"]');
+  INSERT INTO counterparties VALUES ('g', '0x2', '12345678', '0x3', 5);
+  INSERT INTO receiver_tokens (token, scope, created_at) VALUES ('t', 0, 1);
+  INSERT INTO projects (guild_id, project_id, sealed, signed, updated_by, updated_at) VALUES ('g', 'p', 's', TRUE, 'u', 1)`;
+const CHANGED = {
+  channels: 'channel_id',
+  batches: 'id',
+  alerts: 'id',
+  dead_letters: 'id',
+  erasures: 'guild_id',
+  deliveries: 'transfer_id, key',
+  counterparties: 'guild_id',
+  receiver_tokens: 'token',
+  projects: 'id',
+  transfers: 'id',
+};
 
 type Contents = Record<keyof typeof CHANGED, Record<string, unknown>[]>;
 
@@ -53,6 +74,22 @@ async function earlier(version: number): Promise<{ url: string; look: () => Prom
   return { url, look };
 }
 
+/** What columns are called now that had other names. */
+const RENAMED: Readonly<Record<string, string>> = {
+  owed: 'unacknowledged',
+  minute: 'first_minute',
+  ends: 'outer_digits',
+  unsure: 'unconfirmed',
+  plain: 'plain_text',
+};
+/** Columns that are gone, and those whose values changed. */
+const REWRITTEN = ['bodies', 'created_at', 'updated_by', 'updated_at', 'nonce', 'sent_at', 'scope', 'names'];
+
+const inNewWords = (row: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) => (REWRITTEN.includes(name) ? [] : [[RENAMED[name] ?? name, value]])),
+  );
+
 /** The values of some columns of each row. */
 const columns = (rows: readonly Record<string, unknown>[], ...names: string[]) =>
   rows.map((row) => names.map((name) => row[name]));
@@ -80,13 +117,15 @@ describe.skipIf(isPostgresMissing())('migrations on Postgres', () => {
     expect(columns(after.dead_letters, 'kind')).toEqual([['change'], ['alert'], ['alert']]);
     expect(columns(after.erasures, 'scope')).toEqual([[null], [5]]);
 
-    const rewritten = ['nonce', 'sent_at', 'scope'];
-    for (const table of Object.keys(CHANGED) as (keyof Contents)[]) {
-      const kept = before[table].map((row) =>
-        expect.objectContaining(Object.fromEntries(Object.entries(row).filter(([name]) => !rewritten.includes(name)))),
-      );
-      expect(after[table]).toEqual(kept);
-    }
+    expect(columns(after.deliveries, 'unacknowledged', 'first_minute', 'ids', 'places')).toEqual([
+      [true, '{"least":1}', '["a", "at 7"]', '["1 log:5", "1 log:6"]'],
+      [false, null, '["b"]', null],
+      [false, null, null, null],
+      [false, null, '["d"]', null],
+    ]);
+
+    for (const table of Object.keys(CHANGED) as (keyof Contents)[])
+      expect(after[table]).toEqual(before[table].map((row) => expect.objectContaining(inNewWords(row))));
   });
 
   it('has the tables and columns that docs/tables.md describes, which may be null where it says what that means', async () => {

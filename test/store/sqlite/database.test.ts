@@ -71,7 +71,7 @@ describe('the database file', () => {
       kind: 'create',
       reason: null,
       payload: '{}',
-      plain: false,
+      plainText: false,
       attachment: null,
     } as const;
     outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);

@@ -59,6 +59,18 @@ export function look(file: string): { version: number; sound: boolean; schema: u
   return found;
 }
 
+/** What columns of transfers, deliveries and batches are called now, and those that are gone. */
+const RENAMED: Readonly<Record<string, string>> = {
+  reorganised: 'reorganized',
+  lines: 'alert_count',
+  owed: 'unacknowledged',
+  minute: 'first_minute',
+  names: 'ids',
+  unsure: 'unconfirmed',
+  plain: 'plain_text',
+};
+const DROPPED = ['bodies'];
+
 /**
  * The same, whether keys are hex text or bytes, whether deliveries name their transfer by its key or by its number, and
  * whether a subscription's activity stats are in its row or in one of their own; without columns that were split.
@@ -77,6 +89,7 @@ function regardless(contents: Contents): Contents {
     meta = [],
     alerts = [],
     batches = [],
+    receiver_tokens: tokens = [],
     dead_letters: letters = [],
     labels = [],
     ...others
@@ -87,10 +100,10 @@ function regardless(contents: Contents): Contents {
   const unnamed = ({ label, ...row }: Record<string, unknown>) => row;
   const renamed = ({ silence_told_at: toldAt, ...row }: Record<string, unknown>) =>
     toldAt === undefined ? row : { ...row, silence_reported_at: toldAt };
-  const respelled = ({ reorganised, ...row }: Record<string, unknown>) =>
-    reorganised === undefined ? row : { ...row, reorganized: reorganised };
-  const counted = ({ lines, ...row }: Record<string, unknown>) =>
-    lines === undefined ? row : { ...row, alert_count: lines };
+  const inNewWords = (row: Record<string, unknown>) =>
+    Object.fromEntries(
+      Object.entries(row).flatMap(([name, value]) => (DROPPED.includes(name) ? [] : [[RENAMED[name] ?? name, value]])),
+    );
   const ids = new Map(transfers.map(keyed).map((row) => [row.key, (row as Record<string, unknown>).id]));
   const pointing = ({ transfer_key: key, ...row }: Record<string, unknown>) =>
     key === undefined ? row : { ...row, transfer_id: ids.get(key) };
@@ -98,10 +111,11 @@ function regardless(contents: Contents): Contents {
   return {
     ...others,
     alerts: alerts.map(({ marks, ...row }) => (marks === undefined ? row : { ...row, warnings: marks })),
-    batches: batches.map(({ reason, ...row }) => counted(row)),
+    batches: batches.map(({ reason, ...row }) => inNewWords(row)),
+    receiver_tokens: tokens.map(({ created_at, ...row }) => row),
     dead_letters: letters.map((row) => ({ ...row, payload: row.payload || null })),
-    transfers: transfers.map(keyed).map(respelled),
-    deliveries: deliveries.map(keyed).map(pointing),
+    transfers: transfers.map(keyed).map(inNewWords),
+    deliveries: deliveries.map(keyed).map(pointing).map(inNewWords),
     subscriptions: subscriptions.map((row) => unnamed(renamed({ ...statsOf.get(row.id), ...row }))),
     labels: [...labels, ...names],
     meta: meta.filter(({ key }) => key !== 'counted-decisions'),

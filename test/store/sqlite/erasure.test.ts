@@ -41,8 +41,6 @@ function fill(guild: string, number: number): void {
   const scope = tables.projects.save(
     { guildId: guild, projectId: `p${number}`, sealed: Buffer.from('x') },
     `token${number}`,
-    'ada',
-    1,
   );
   const channel = `c${number}`;
   const insert = (table: string, row: Record<string, string | number>) => {
@@ -50,10 +48,10 @@ function fill(guild: string, number: number): void {
     const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
     return db.prepare(sql).run(row).lastInsertRowid as number;
   };
-  const seen = { tx_hash: '0x', seen_at: 1, count: 1, bodies: 1, data: '{}' };
+  const seen = { tx_hash: '0x', seen_at: 1, count: 1, data: '{}' };
   const own = insert('transfers', { ...seen, key: `own${number}`, scope });
   const shared = insert('transfers', { ...seen, key: `shared${number}`, scope: 0 });
-  insert('deliveries', { key: `d${number}`, transfer_id: own, count: 1, owed: 0, received: 1, seen_at: 1 });
+  insert('deliveries', { key: `d${number}`, transfer_id: own, count: 1, unacknowledged: 0, received: 1, seen_at: 1 });
   insert('channels', { channel_id: channel, guild_id: guild });
   const batch = insert('batches', {
     channel_id: channel,
@@ -78,7 +76,7 @@ function fill(guild: string, number: number): void {
   putDecision(guild, channel, shared);
   for (const address of ['0xboth', `0xonly${number}`]) {
     insert('subscriptions', { guild_id: guild, channel_id: channel, address, created_by: 'ada', created_at: 1 });
-    insert('counterparties', { guild_id: guild, address, ends: '12345678', counterparty: '0xcc', seen_at: 1 });
+    insert('counterparties', { guild_id: guild, address, outer_digits: '12345678', counterparty: '0xcc', seen_at: 1 });
   }
   insert('guilds', { guild_id: guild, language: 'de' });
   insert('confirmations', { guild_id: guild, user_id: 'ada', action: 'x', detail: '{}', asked_at: 1 });

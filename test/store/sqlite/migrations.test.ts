@@ -77,7 +77,7 @@ it('splits columns of messages, alerts and channels that had several meanings', 
     INSERT INTO meta VALUES ('removed-g', '5');`,
   );
   const batches =
-    'SELECT id, digest_reason, edit_kind, about_channel_id, payload IS NULL, plain FROM batches ORDER BY id';
+    'SELECT id, digest_reason, edit_kind, about_channel_id, payload IS NULL, plain_text FROM batches ORDER BY id';
   expect(db.prepare(batches).raw().all()).toEqual([
     [1, null, null, null, 0, 1],
     [2, 'hourly', null, null, 0, 0],
@@ -174,4 +174,31 @@ it('assigns no id again that an erasure, an audit entry, a decision or something
   ]);
   expect(db.prepare('SELECT answered_at FROM quarantine').pluck().all()).toEqual([null, 5]);
   expect(db.pragma('foreign_key_check')).toEqual([]);
+});
+
+it('gives the ids and places of signed bodies lists of their own, and columns plain names', () => {
+  const db = migrated(
+    17,
+    `
+    UPDATE deliveries SET owed = 1, minute = '{"least":1}', names = '["id a","at 1 log:5","id at 7","at 1 log:6"]';
+    INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at, names) VALUES
+      (1, x'01', 1, 0, 1, 1, '["id b"]'), (1, x'02', 1, 0, 1, 1, NULL);
+    UPDATE batches SET plain = 1, unsure = 1;
+    INSERT INTO counterparties VALUES ('g', '0x2', '12345678', '0x3', 5);
+    INSERT INTO projects (guild_id, project_id, sealed, updated_by, updated_at, signed) VALUES ('g', 'p', x'00', 'u', 1, 1);`,
+  );
+  const deliveries = 'SELECT unacknowledged, first_minute, ids, places FROM deliveries ORDER BY transfer_id DESC, key';
+  expect(db.prepare(deliveries).raw().all()).toEqual([
+    [1, '{"least":1}', '["a","at 7"]', '["1 log:5","1 log:6"]'],
+    [0, null, '["b"]', null],
+    [0, null, null, null],
+  ]);
+  expect(db.prepare('SELECT plain_text, unconfirmed FROM batches').raw().all()).toEqual([[1, 1]]);
+  expect(db.prepare('SELECT outer_digits, counterparty FROM counterparties').raw().all()).toEqual([
+    ['12345678', '0x3'],
+  ]);
+  expect(db.prepare('SELECT id, guild_id, project_id, signed FROM projects').raw().all()).toEqual([[1, 'g', 'p', 1]]);
+  expect(db.prepare('SELECT token, scope, retiring FROM receiver_tokens').raw().all()).toEqual([
+    ['a-token-of-long-ago', 0, 0],
+  ]);
 });

@@ -28,6 +28,6 @@ let serial = 0;
 /** Inserts a transfer that was seen then; returns its id. */
 export function putTransfer(db: Database, seenAt: number, data: object = {}, scope = 0): number {
   const key = String(serial++);
-  const row = { key, scope, tx_hash: `0x${key}`, seen_at: seenAt, count: 1, bodies: 1, data: JSON.stringify(data) };
+  const row = { key, scope, tx_hash: `0x${key}`, seen_at: seenAt, count: 1, data: JSON.stringify(data) };
   return put(db, 'transfers', row);
 }

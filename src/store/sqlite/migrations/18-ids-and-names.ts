@@ -46,4 +46,23 @@ CREATE INDEX audit_guild ON audit (guild_id, at);
 CREATE INDEX decisions_transfer ON decisions (transfer_id);
 CREATE INDEX decisions_guild ON decisions (guild_id, at);
 CREATE INDEX dead_letters_alert ON dead_letters (alert_id);
+
+-- Nothing read these.
+ALTER TABLE transfers DROP COLUMN bodies;
+ALTER TABLE receiver_tokens DROP COLUMN created_at;
+ALTER TABLE projects DROP COLUMN updated_by;
+ALTER TABLE projects DROP COLUMN updated_at;
+
+-- The ids and places of signed bodies were in one list, as 'id ...' and 'at ...'.
+ALTER TABLE deliveries RENAME COLUMN names TO ids;
+ALTER TABLE deliveries ADD COLUMN places TEXT;
+UPDATE deliveries SET
+    ids = (SELECT json_group_array(substr(value, 4)) FROM json_each(ids) WHERE value LIKE 'id %'),
+    places = (SELECT nullif(json_group_array(substr(value, 4)), '[]') FROM json_each(ids) WHERE value LIKE 'at %')
+  WHERE ids IS NOT NULL;
+ALTER TABLE deliveries RENAME COLUMN owed TO unacknowledged;
+ALTER TABLE deliveries RENAME COLUMN minute TO first_minute;
+ALTER TABLE counterparties RENAME COLUMN ends TO outer_digits;
+ALTER TABLE batches RENAME COLUMN unsure TO unconfirmed;
+ALTER TABLE batches RENAME COLUMN plain TO plain_text;
 `;
