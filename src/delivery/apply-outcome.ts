@@ -17,7 +17,7 @@ interface OutcomesOptions {
   clock: Clock;
   scheduler: Scheduler;
   rateLimit: RateLimit;
-  states: Pick<ChannelStates, 'opened' | 'blocked'>;
+  states: Pick<ChannelStates, 'setReady' | 'setBlocked'>;
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
   /** The time since which the bot could send for this many milliseconds. */
@@ -33,14 +33,14 @@ export function createOutcomes(options: OutcomesOptions) {
       case 'nothing':
         return;
       case 'open':
-        if (step.wasBlocked) await states.opened(id);
-        return scheduler.sent(id, more);
+        if (step.wasBlocked) await states.setReady(id);
+        return scheduler.recordSent(id, more);
       case 'postpone':
-        return scheduler.postponed(id, step.until, step.reason);
+        return scheduler.postpone(id, step.until, step.reason);
       case 'postpone-edits':
-        return scheduler.editsPostponed(id, step.until);
+        return scheduler.postponeEdits(id, step.until);
       case 'search':
-        return scheduler.refused(id, step.search);
+        return scheduler.setSearch(id, step.search);
       case 'block':
         return block(id, head?.guildId ?? null, step);
     }
@@ -50,9 +50,9 @@ export function createOutcomes(options: OutcomesOptions) {
     const now = clock.now();
     const { head, expired } = step;
     if (expired !== null) await store.outbox.expire(id, expired, `${head.reason} for too long`, now);
-    scheduler.parked(id, head.dueAt);
-    const notified = await states.blocked(id, guildId, step);
-    if (notified !== null) scheduler.arrived([{ channelId: notified }], 0, now);
+    scheduler.block(id, head.dueAt);
+    const notified = await states.setBlocked(id, guildId, step);
+    if (notified !== null) scheduler.addAlerts([{ channelId: notified }], 0, now);
   }
 
   return {
@@ -69,8 +69,8 @@ export function createOutcomes(options: OutcomesOptions) {
       const now = clock.now();
       const isRemoved = membership.isRemoved(channel.guildId);
       const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, uptimeSince, random });
-      if (decision.sending) rateLimit.answered(decision.sending.verdict, decision.sending.retryAfterMs);
-      if (decision.sending?.verdict === 'refused') scheduler.refusalCounted(channel.id, now);
+      if (decision.sending) rateLimit.recordResponse(decision.sending.kind, decision.sending.retryAfterMs);
+      if (decision.sending?.kind === 'refused') scheduler.recordRefusal(channel.id, now);
       const more = await applyToBatch(store, batch.id, decision.batch, now);
       await applyToChannel(channel.id, head, decision.channel, more);
       const { batch: message, channel: step } = decision;
@@ -82,7 +82,7 @@ export function createOutcomes(options: OutcomesOptions) {
       const next = narrowed(search, alerts.length);
       const reason = `It cannot be rendered: ${message}`;
       if (!next) await store.outbox.deadLetterUnrendered(alerts[0]!.id, reason, clock.now());
-      scheduler.refused(id, next);
+      scheduler.setSearch(id, next);
     },
   };
 }

@@ -5,11 +5,11 @@ import { createRefusals } from './refusals.ts';
 /** The breaker: a fault that concerns every channel pauses all sending. */
 
 const FIRST_PAUSE_MS = MINUTE;
-const LONGEST_PAUSE_MS = 15 * MINUTE;
+const MAX_PAUSE_MS = 15 * MINUTE;
 const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;
 
 /** What a response says about all sending: `refused` counts as invalid at Discord, `fault` concerns every channel. */
-export type Verdict = 'fine' | 'unsure' | 'refused' | 'global-limit' | 'fault' | 'unauthorized';
+export type ResponseKind = 'fine' | 'unsure' | 'refused' | 'global-limit' | 'fault' | 'unauthorized';
 
 /** Pauses all sending after faults that concern every channel; then one request probes whether they are over. */
 export function createBreaker() {
@@ -39,21 +39,21 @@ export function createBreaker() {
     wait(now: number): number {
       return pause.left(now) || (needsProbe() && isProbing ? SECOND : 0);
     },
-    /** A request starts. */
+    /** Records that a request starts. */
     begin(): void {
       if (needsProbe()) isProbing = true;
     },
-    /** A request ended, with or without a response. */
+    /** Records that a request ended, with or without a response. */
     end(): void {
       isProbing = false;
     },
-    answered(verdict: Verdict, retryAfterMs: number, now: number): void {
+    recordResponse(kind: ResponseKind, retryAfterMs: number, now: number): void {
       isProbing = false;
-      if (verdict !== 'fine' && verdict !== 'unsure') {
+      if (kind !== 'fine' && kind !== 'unsure') {
         refusals.add(now);
         if (refusals.isOver(now)) pause.extend(refusals.until());
       }
-      switch (verdict) {
+      switch (kind) {
         case 'fine':
         case 'refused':
           // Discord itself responded.
@@ -72,8 +72,8 @@ export function createBreaker() {
         case 'unsure':
       }
     },
-    /** The gateway reports whether Discord accepts the token; the next request shows whether that holds for sending. */
-    tokenChecked(isAccepted: boolean, now: number): void {
+    /** Records whether the gateway's token was accepted; the next request shows whether that holds for sending. */
+    recordTokenCheck(isAccepted: boolean, now: number): void {
       if (!isAccepted) isAuthorized = false;
       else if (pause.left(now) === 0) isAuthorized = true;
     },
@@ -102,16 +102,16 @@ function createPause() {
     /** Milliseconds until it ends; 0: it has ended. */
     left: (now: number): number => Math.max(0, until - now),
     until: (): number => until,
-    /** It ends at this time, or later if it would anyway. */
+    /** Makes it end at this time, or later if it would anyway. */
     extend(to: number): void {
       until = Math.max(until, to);
     },
     /** Begins one that is twice as long as the last one. */
     lengthen(now: number): void {
-      lastMs = Math.min(LONGEST_PAUSE_MS, lastMs === 0 ? FIRST_PAUSE_MS : lastMs * 2);
+      lastMs = Math.min(MAX_PAUSE_MS, lastMs === 0 ? FIRST_PAUSE_MS : lastMs * 2);
       until = now + lastMs;
     },
-    /** The next one is a first one. */
+    /** Makes the next one a first one. */
     forgetLength(): void {
       lastMs = 0;
     },

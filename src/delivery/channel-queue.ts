@@ -5,8 +5,8 @@ import type { GuildBudgets } from './guild-budget.ts';
 import type { Priority } from './priority.ts';
 import type { SlotPolicy } from './request-window.ts';
 
-/** The channel whose turn it is and its slot policy, or how long nothing is due. */
-type Decision = { channel: Channel; policy: SlotPolicy } | { channel: null; waitMs: number };
+/** The channel that is next and its slot policy, or how long nothing is due. */
+type NextSlot = { channel: Channel; policy: SlotPolicy } | { channel: null; waitMs: number };
 
 /** What the order of channels depends on. */
 interface QueueOptions {
@@ -15,27 +15,27 @@ interface QueueOptions {
   budgets: GuildBudgets;
 }
 
-/** The scheduler's part that knows which channels have something to send, and whose turn it is. */
+/** The scheduler's part that knows which channels have something to send, and which is next. */
 export function createChannelQueue({ channels, priority, budgets }: QueueOptions) {
-  function slotTaken(guildId: string): void {
-    priority.slotTaken(guildId);
-    budgets.began(guildId);
+  function beginGuildSlot(guildId: string): void {
+    priority.recordSlot(guildId);
+    budgets.beginSlot(guildId);
   }
 
   return {
-    /** These channels have something new, named once for each alert, after this many events. */
-    arrived(targets: readonly AlertTarget[], events: number, now: number): void {
-      priority.eventsArrived(events, now);
+    /** Adds alerts: `targets` names a channel once for each. They follow from this many events. */
+    addAlerts(targets: readonly AlertTarget[], events: number, now: number): void {
+      priority.recordEvents(events, now);
       // All guilds first: one with very many channels is then known by its first ones.
       for (const { channelId, guildId } of targets) if (guildId !== undefined) channels.setGuild(channelId, guildId);
       for (const { channelId } of targets) channels.add(channelId, now, null);
     },
-    /** The store has alerts for a channel. */
-    found(channel: FoundChannel, now: number): void {
+    /** Adds a channel for which the store has alerts. */
+    addFound(channel: FoundChannel, now: number): void {
       channels.setGuild(channel.channelId, channel.guildId);
       channels.add(channel.channelId, now, channel);
     },
-    next(now: number): Decision {
+    next(now: number): NextSlot {
       let first: Channel | null = null;
       let waitMs = Number.POSITIVE_INFINITY;
       for (const channel of channels.all()) {
@@ -46,24 +46,23 @@ export function createChannelQueue({ channels, priority, budgets }: QueueOptions
       }
       return first ? { channel: first, policy: priority.policyOf(first, now) } : { channel: null, waitMs };
     },
-    /** A channel got a slot; it moves to the back of the queue. */
-    began(id: string): void {
-      const channel = channels.moveToBack(id);
-      channels.change(id, { busy: true, dirty: false, done: false, alerts: 0 });
-      if (channel.guildId !== null) slotTaken(channel.guildId);
+    /** Begins a channel's slot; the channel moves to the back of the queue. */
+    beginSlot(id: string): void {
+      channels.beginSlot(id);
+      const { guildId } = channels.get(id);
+      if (guildId !== null) beginGuildSlot(guildId);
     },
-    /** What the store knows about a channel that an alert named first. */
-    loaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
-      if (channels.find(id)?.guildId === null) slotTaken(guildId);
-      channels.setGuild(id, guildId);
-      channels.change(id, { guildId, dueAt, storedDueAt: dueAt, parked: state !== 'ready', loaded: true });
+    /** Sets what the store knows about a channel that an alert named first; returns whether it may use its slot now. */
+    setLoaded(id: string, head: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>, now: number): boolean {
+      if (channels.get(id).guildId === null) beginGuildSlot(head.guildId);
+      channels.setLoaded(id, head);
+      return head.dueAt <= now && !budgets.isHeld(head.guildId);
     },
-    /** A channel's slot is over. It is forgotten if it has nothing more. */
-    ended(id: string, now: number): void {
-      const channel = channels.get(id);
-      if (channel.guildId !== null) budgets.ended(channel.guildId, now);
-      if (channel.done && !channel.dirty) channels.forget(id);
-      else channels.change(id, { busy: false, queuedAt: now });
+    /** Ends a channel's slot. The channel is forgotten if it has nothing more. */
+    endSlot(id: string, now: number): void {
+      const { guildId } = channels.get(id);
+      if (guildId !== null) budgets.endSlot(guildId, now);
+      channels.endSlot(id, now);
     },
   };
 }

@@ -8,7 +8,7 @@ import { newReference, nonceOf } from './reference.ts';
 export interface ChannelStatesOptions {
   store: Pick<Store, 'channels' | 'guilds'>;
   clock: Clock;
-  /** The body of a notice for admins about a channel that cannot be written to. */
+  /** The body of a notice for admins about a channel that the bot cannot post in. */
   renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
@@ -18,18 +18,18 @@ export type ChannelStates = ReturnType<typeof createChannelStates>;
 const READY = { state: 'ready', dueAt: 0, attempts: 0, since: null, reason: null } as const;
 
 /**
- * Stores whether each channel can be written to, for people and for the next process; only this file writes that. The
+ * Stores whether the bot can post in each channel, for people and for the next process; only this file writes that. The
  * scheduler decides when a channel is served.
  */
 export function createChannelStates({ store: { channels, guilds }, clock, renderParked }: ChannelStatesOptions) {
   return {
-    /** A blocked channel accepted a message. */
-    opened: (channelId: string): Promise<void> => channels.setState({ channelId, ...READY }),
+    /** Stores that a blocked channel accepted a message. */
+    setReady: (channelId: string): Promise<void> => channels.setState({ channelId, ...READY }),
     /**
-     * Discord refused to post in a channel. Admins are notified elsewhere, once, whatever happens in between; returns the
-     * channel of that notice, or null.
+     * Stores that Discord refused to post in a channel. Admins are notified elsewhere, once, whatever happens in between;
+     * returns the channel of that notice, or null.
      */
-    async blocked(channelId: string, guildId: string | null, { head, code, isNew }: Block): Promise<string | null> {
+    async setBlocked(channelId: string, guildId: string | null, { head, code, isNew }: Block): Promise<string | null> {
       const row = { channelId, ...head };
       const isNotified = head.state === 'parked' && isNew && guildId !== null;
       const elsewhere = isNotified ? await channels.channelForNotices(guildId, channelId) : null;
@@ -44,8 +44,8 @@ export function createChannelStates({ store: { channels, guilds }, clock, render
       await channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
       return elsewhere;
     },
-    /** A channel was deleted: its alerts are kept as after a 404. */
-    deleted: (channelId: string): Promise<void> =>
+    /** Stores that a channel was deleted: its alerts are kept as after a 404. */
+    setDeleted: (channelId: string): Promise<void> =>
       channels.setState({
         channelId,
         state: 'unreachable',

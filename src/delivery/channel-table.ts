@@ -1,5 +1,6 @@
 import { MAX_ALERTS } from '../domain/batch.ts';
-import { NO_SEARCH, type Search } from './bisect.ts';
+import type { ChannelHead } from '../domain/channel.ts';
+import { NO_SEARCH, type Search, widened } from './bisect.ts';
 import type { Waiting } from './priority.ts';
 
 /** A channel that has something to send, now or later. Only the scheduler changes it. */
@@ -9,7 +10,7 @@ export interface Channel extends Waiting {
   readonly loaded: boolean;
   /** No request is made before. */
   readonly dueAt: number;
-  /** The same as the store says it, as far as is known. */
+  /** `dueAt` in the store, as far as is known. */
   readonly storedDueAt: number;
   /** Nothing is due before, unless something new arrives. */
   readonly sleepUntil: number;
@@ -24,8 +25,8 @@ export interface Channel extends Waiting {
   /** The store has nothing more for it, now or later. */
   readonly done: boolean;
   /** Parked or unreachable, as far as is known. */
-  readonly parked: boolean;
-  /** It is tried for all parked channels of its guild: when it can be written to, the others are tried too. */
+  readonly blocked: boolean;
+  /** It is tried for all blocked channels of its guild: when the bot can post in it, the others are tried too. */
   readonly probe: boolean;
   readonly search: Search;
   /** Why it sends nothing before `dueAt` or `sleepUntil`; null: nothing is due. */
@@ -33,7 +34,7 @@ export interface Channel extends Waiting {
 }
 
 /** What the store knows about a channel with alerts. */
-export interface FoundChannel extends Pick<Channel, 'dueAt' | 'sleepUntil' | 'parked'> {
+export interface FoundChannel extends Pick<Channel, 'dueAt' | 'sleepUntil' | 'blocked'> {
   channelId: string;
   guildId: string;
 }
@@ -48,6 +49,8 @@ export function createChannelTable() {
   const channels = new Map<string, Entry>();
   /** A channel is forgotten when it has nothing more to send, its guild is not. */
   const guildOf = new Map<string, string>();
+  /** A channel that is in the table. */
+  const get = (id: string): Entry => channels.get(id)!;
   return {
     all: (): Iterable<Channel> => channels.values(),
     ofGuild: (guildId: string): Channel[] =>
@@ -55,11 +58,9 @@ export function createChannelTable() {
         .values()
         .filter((one) => one.guildId === guildId)
         .toArray(),
-    find: (id: string): Channel | undefined => channels.get(id),
-    /** A channel that is in the table. */
-    get: (id: string): Channel => channels.get(id)!,
+    get: (id: string): Channel => get(id),
     setGuild: (id: string, guildId: string): void => void guildOf.set(id, guildId),
-    /** A channel has one more alert, or it was `found` to have some. */
+    /** Adds one alert of a channel, or a channel that was `found` to have some. */
     add(id: string, now: number, found: FoundChannel | null): void {
       const known = channels.get(id);
       if (!known) {
@@ -71,24 +72,77 @@ export function createChannelTable() {
       known.dirty = true;
       known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
       // Another process brought the next attempt forward: the operator put a dead letter back there.
-      if (!known.busy && known.parked && found?.parked && found.dueAt < known.storedDueAt)
+      if (!known.busy && known.blocked && found?.blocked && found.dueAt < known.storedDueAt)
         Object.assign(known, { dueAt: Math.min(known.dueAt, found.dueAt), storedDueAt: found.dueAt });
     },
-    /** Changes a channel, unless it was forgotten. */
-    change(id: string, changed: Partial<Entry>): void {
-      Object.assign(channels.get(id) ?? {}, changed);
+    /** Sets what the store knows about a channel. */
+    setLoaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
+      guildOf.set(id, guildId);
+      Object.assign(get(id), { guildId, dueAt, storedDueAt: dueAt, blocked: state !== 'ready', loaded: true });
     },
-    /** Tries a guild's parked channels at once, within its budget. */
-    retryParked(guildId: string): void {
-      for (const channel of channels.values()) if (channel.guildId === guildId && channel.parked) channel.dueAt = 0;
-    },
-    moveToBack(id: string): Channel {
-      const channel = channels.get(id)!;
+    /** Marks a channel as busy and moves it to the back. */
+    beginSlot(id: string): void {
+      const channel = get(id);
       channels.delete(id);
-      channels.set(id, channel);
-      return channel;
+      channels.set(id, Object.assign(channel, { busy: true, dirty: false, done: false, alerts: 0 }));
     },
-    forget: (id: string): void => void channels.delete(id),
+    /** Marks a channel as no longer busy; forgets it if it has nothing more. */
+    endSlot(id: string, now: number): void {
+      const channel = get(id);
+      if (channel.done && !channel.dirty) channels.delete(id);
+      else Object.assign(channel, { busy: false, queuedAt: now });
+    },
+    /** Adds the alerts that wait for a channel's next message; the edit slot of an edit is used up. */
+    recordClaim(id: string, { alerts, isEdit }: { alerts: number; isEdit: boolean }): void {
+      const channel = get(id);
+      channel.alerts += alerts;
+      if (isEdit) channel.hasEditSlot = false;
+    },
+    /** Subtracts the alerts of a message that got a response. */
+    recordResponse(id: string, alerts: number): void {
+      const channel = get(id);
+      channel.alerts = Math.max(0, channel.alerts - alerts);
+    },
+    /** Records that a message was sent; `more`: the store may have more for the channel. */
+    recordSent(id: string, more: boolean): void {
+      const channel = get(id);
+      const search = widened(channel.search);
+      Object.assign(channel, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
+    },
+    /** Begins or continues the search for an alert that fails its message; null: it was found. */
+    setSearch(id: string, search: Search | null): void {
+      get(id).search = search ?? NO_SEARCH;
+    },
+    /** Makes a channel wait until then, and keeps everything else. */
+    postpone: (id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void =>
+      void Object.assign(get(id), { dueAt: until, waitsFor }),
+    /** Makes a channel's edits wait until then; its new alerts do not. */
+    postponeEdits(id: string, until: number): void {
+      get(id).editsDueAt = until;
+    },
+    /** Records that the bot cannot post in a channel; it is tried again then. */
+    block: (id: string, until: number): void =>
+      void Object.assign(get(id), { blocked: true, probe: false, dueAt: until, storedDueAt: until }),
+    /** Makes a blocked channel the probe of its guild, at that time at the latest. */
+    probe(id: string, probeAt: number): void {
+      const channel = get(id);
+      Object.assign(channel, { probe: true, dueAt: Math.min(channel.dueAt, probeAt) });
+    },
+    /** Tries a guild's blocked channels at once, within its budget. */
+    retryBlocked(guildId: string): void {
+      for (const channel of channels.values()) if (channel.guildId === guildId && channel.blocked) channel.dueAt = 0;
+    },
+    /** Sets whether a channel with nothing due collects alerts of a burst. */
+    setBurst(id: string, burst: boolean): void {
+      get(id).waitsFor = burst ? 'burst' : null;
+    },
+    /** Makes a channel wait until then, unless something new arrives; null: the store has nothing more for it. */
+    sleep(id: string, until: number | null): void {
+      if (until === null) get(id).done = true;
+      else get(id).sleepUntil = until;
+    },
+    /** Lets a channel edit one of its messages at that time. */
+    setEditSlot: (id: string, at: number): void => void Object.assign(get(id), { hasEditSlot: true, editsDueAt: at }),
     /** The clock was set back: shortens waits by that amount. */
     setBack(ms: number): void {
       for (const channel of channels.values()) {
@@ -114,7 +168,7 @@ function newChannel(id: string, guildId: string | null, now: number, found: Foun
     busy: false,
     dirty: false,
     done: false,
-    parked: found?.parked ?? false,
+    blocked: found?.blocked ?? false,
     probe: false,
     // The alerts that were found may fill a message.
     alerts: found ? MAX_ALERTS : 1,

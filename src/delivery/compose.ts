@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { Channel } from './channel-table.ts';
 import { newReference, nonceOf } from './reference.ts';
 
-/** Most alerts in one digest. */
+/** Maximum number of alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;
 /** Alerts that are read at once, so that neither the store nor the event loop is blocked. */
 const PAGE = 500;

@@ -4,7 +4,7 @@ import { type ChannelHead, type ChannelState, GONE } from '../domain/channel.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
 import { narrowed, type Search } from './bisect.ts';
-import type { Verdict } from './breaker.ts';
+import type { ResponseKind } from './breaker.ts';
 
 /** What becomes of a message after an attempt, decided from its outcome. */
 
@@ -12,12 +12,12 @@ type OutcomeOf<Status extends SendOutcome['status']> = Extract<SendOutcome, { st
 type BlockedState = Exclude<ChannelState, 'ready'>;
 
 const GIVE_UP_MS = 72 * HOUR;
-/** The first pause of a channel that cannot be written to. */
+/** The first pause of a channel that the bot cannot post in. */
 export const FIRST_RETRY_MS = 15 * MINUTE;
 /** The pauses of a channel after attempts whose outcome is unknown. */
 export const UNSURE_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 1 };
 const BLOCKED_RETRIES = [FIRST_RETRY_MS, HOUR, 6 * HOUR];
-/** How long alerts are kept for a channel that cannot be written to. */
+/** How long alerts are kept for a channel that the bot cannot post in. */
 const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
 
 /** A message that an attempt was made for. */
@@ -47,7 +47,7 @@ export interface Situation {
 }
 
 /** What an outcome means for all sending; null: nothing. */
-export type SendingStep = { verdict: Verdict; retryAfterMs: number } | null;
+export type SendingStep = { kind: ResponseKind; retryAfterMs: number } | null;
 
 /** What is stored about the message. */
 export type BatchStep =
@@ -80,7 +80,7 @@ export interface Block {
 }
 
 /** Everything that follows from an outcome. */
-export interface Decision {
+export interface OutcomeDecision {
   sending: SendingStep;
   batch: BatchStep;
   channel: ChannelStep;
@@ -89,39 +89,39 @@ export interface Decision {
 const NOTHING = { do: 'nothing' } as const;
 
 /** Decides what follows from an attempt's outcome: for all sending, for the message, and for its channel. */
-export function decide(outcome: SendOutcome, batch: AttemptedBatch, situation: Situation): Decision {
-  const verdict = (verdict: Verdict, retryAfterMs = 0): SendingStep => ({ verdict, retryAfterMs });
+export function decide(outcome: SendOutcome, batch: AttemptedBatch, situation: Situation): OutcomeDecision {
+  const response = (kind: ResponseKind, retryAfterMs = 0): SendingStep => ({ kind, retryAfterMs });
   switch (outcome.status) {
     case 'sent':
-      return { sending: verdict('fine'), ...afterSent(outcome, batch, situation) };
+      return { sending: response('fine'), ...afterSent(outcome, batch, situation) };
     case 'rate-limited': {
-      const asked = verdict(outcome.global ? 'global-limit' : 'refused', outcome.retryAfterMs);
+      const asked = response(outcome.global ? 'global-limit' : 'refused', outcome.retryAfterMs);
       return { sending: outcome.local ? null : asked, ...afterRateLimit(outcome, batch, situation) };
     }
     case 'unsure':
-      return { sending: verdict('unsure'), ...afterDoubt(outcome, batch, situation) };
+      return { sending: response('unsure'), ...afterDoubt(outcome, batch, situation) };
     case 'breaker':
-      return { sending: verdict('fault', outcome.retryAfterMs), batch: notSent(batch), channel: NOTHING };
+      return { sending: response('fault', outcome.retryAfterMs), batch: notSent(batch), channel: NOTHING };
     case 'unauthorized':
-      return { sending: verdict('unauthorized'), batch: notSent(batch), channel: NOTHING };
+      return { sending: response('unauthorized'), batch: notSent(batch), channel: NOTHING };
     case 'forbidden': {
       // A process that started after the bot's removal knows of it only from the channel's stored state.
       const isGone = situation.head?.state === 'unreachable' || situation.isRemoved;
       const channel = blocked(isGone ? 'unreachable' : 'parked', outcome.code, situation);
-      return { sending: verdict('refused'), batch: notSent(batch), channel };
+      return { sending: response('refused'), batch: notSent(batch), channel };
     }
     case 'gone':
       return {
-        sending: verdict('fine'),
+        sending: response('fine'),
         batch: notSent(batch),
         channel: blocked('unreachable', outcome.code, situation),
       };
     case 'refused':
-      return { sending: verdict('fine'), ...afterRefusal(outcome, batch, situation) };
+      return { sending: response('fine'), ...afterRefusal(outcome, batch, situation) };
   }
 }
 
-type Steps = Omit<Decision, 'sending'>;
+type Steps = Omit<OutcomeDecision, 'sending'>;
 
 /** The attempt changed nothing, and neither did an earlier one if this is certain. */
 const notSent = ({ certain }: AttemptedBatch): BatchStep => (certain ? { do: 'mark-not-sent' } : NOTHING);
@@ -184,7 +184,7 @@ function afterRefusal(
   }
 }
 
-/** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
+/** A channel that the bot cannot post in keeps its alerts for days and is tried again now and then. */
 function blocked(state: BlockedState, code: number, { head, now, uptimeSince }: Situation): ChannelStep {
   const known = head?.state === state ? head : null;
   const attempts = known?.attempts ?? 0;

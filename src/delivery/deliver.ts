@@ -35,20 +35,20 @@ export function startDeliverer(options: DelivererOptions) {
 
   /** These channels have new alerts, named once for each, after this many events; they are stored already. */
   function alertsStored(targets: readonly AlertTarget[], events = 0): void {
-    scheduler.arrived(targets, events, clock.now());
+    scheduler.addAlerts(targets, events, clock.now());
     wake();
   }
 
   /** Permissions or channels of a guild changed; `channelId`: the channel that changed, if that is known. */
   function guildChanged(guildId: string, channelId?: string): void {
     membership.returned(guildId);
-    scheduler.guildChanged(guildId, clock.now(), channelId);
+    scheduler.probeGuild(guildId, clock.now(), channelId);
     wake();
   }
 
   /** The bot is in exactly these guilds of a shard. */
   async function guildsSynced(guildIds: readonly string[], shard: Shard): Promise<void> {
-    for (const guildId of await membership.synced(guildIds, shard)) scheduler.guildChanged(guildId, clock.now());
+    for (const guildId of await membership.synced(guildIds, shard)) scheduler.probeGuild(guildId, clock.now());
     wake();
   }
 
@@ -66,7 +66,7 @@ export function startDeliverer(options: DelivererOptions) {
     guildsSynced,
     guildUsed: membership.used,
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
-    tokenChecked: rateLimit.tokenChecked,
+    tokenChecked: rateLimit.recordTokenCheck,
     state: () => ({ ...rateLimit.state(), heldGuilds: scheduler.heldGuilds() }),
     /** The state of a guild whose channels wait together after too many refusals; null: they do not wait. */
     hold: (guildId: string) => scheduler.hold(guildId, clock.now()),

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { type Clock, inTime, SECOND } from '../domain/clock.ts';
+import { type Clock, followClock, inTime, SECOND } from '../domain/clock.ts';
 import type { Channel } from './channel-table.ts';
 import type { RateLimit, RequestSlot } from './rate-limit.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Most channels with a request in flight. */
+/** Maximum number of channels with a request in flight. */
 const MAX_IN_FLIGHT = 40;
 /** Pause of a channel after a failed call to the store. */
 const STORE_PAUSE_MS = SECOND;
@@ -26,14 +26,12 @@ interface DispatcherOptions {
 export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing }: DispatcherOptions) {
   const inFlight = new Set<Promise<void>>();
   let cancelTimer = () => {};
-  let readAt = clock.now();
+  const read = followClock(clock, scheduler.setBack);
 
   function wake(): void {
     cancelTimer();
     if (isClosing()) return;
-    const now = clock.now();
-    if (now < readAt) scheduler.setBack(readAt - now);
-    readAt = now;
+    const now = read();
     while (inFlight.size < MAX_IN_FLIGHT) {
       const next = scheduler.next(now);
       const slot = next.channel ? rateLimit.take(next.policy) : next.waitMs;
@@ -47,15 +45,15 @@ export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isCl
   }
 
   function begin(channel: Channel, slot: RequestSlot): void {
-    scheduler.began(channel.id);
+    scheduler.beginSlot(channel.id);
     const work: Promise<void> = serve(channel, slot)
       .catch((error: unknown) => {
-        scheduler.postponed(channel.id, clock.now() + STORE_PAUSE_MS);
-        if (!isClosing()) log.error({ err: error, channel: channel.id }, 'delivery paused');
+        scheduler.postpone(channel.id, clock.now() + STORE_PAUSE_MS);
+        if (!isClosing()) log.error({ err: error, channel: channel.id }, 'sending paused');
       })
       .finally(() => {
         slot.release();
-        scheduler.ended(channel.id, clock.now());
+        scheduler.endSlot(channel.id, clock.now());
         inFlight.delete(work);
         wake();
       });
@@ -63,7 +61,7 @@ export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isCl
   }
 
   return {
-    /** Looks whose turn it is. */
+    /** Checks which channel is next. */
     wake,
     /** Resolves once nothing is in flight. */
     async idle(): Promise<void> {

@@ -2,9 +2,9 @@ import { SECOND } from '../domain/clock.ts';
 import { PER_SECOND } from './request-window.ts';
 
 /** Time constant of the average. */
-const MEMORY_MS = 400;
+const AVERAGE_MS = 400;
 /** With no event for this long, no more are expected. */
-const CALM_MS = 100;
+const FLOOD_END_MS = 100;
 
 /** Measures how many events arrive, as an average that decays. */
 export function createEventRate() {
@@ -13,15 +13,15 @@ export function createEventRate() {
 
   return {
     record(events: number, now: number): void {
-      rate = rate * Math.exp(Math.min(0, latestAt - now) / MEMORY_MS) + events * (SECOND / MEMORY_MS);
+      rate = rate * Math.exp(Math.min(0, latestAt - now) / AVERAGE_MS) + events * (SECOND / AVERAGE_MS);
       latestAt = now;
     },
     /** Whether more events arrive than requests may start. */
-    isFlood: (now: number): boolean => rate > PER_SECOND && now - latestAt < CALM_MS,
+    isFlood: (now: number): boolean => rate > PER_SECOND && now - latestAt < FLOOD_END_MS,
     /** Events per request, if each second's requests shared its events. */
     perRequest: (): number => Math.floor(rate / PER_SECOND),
     /** Milliseconds until no more events are expected. */
-    untilCalm: (now: number): number => latestAt + CALM_MS - now,
+    untilFloodEnds: (now: number): number => latestAt + FLOOD_END_MS - now,
     setBack(ms: number): void {
       latestAt -= ms;
     },

@@ -1,6 +1,6 @@
 import { PER_SECOND } from './request-window.ts';
 
-/** Most of the latest slots that a guild gets before the others take precedence. */
+/** How many of the latest slots a guild gets before the others take precedence. */
 const FAIR_SHARE = PER_SECOND / 5;
 
 /** Counts which guilds got the latest slots, about a second's worth of them. */
@@ -15,7 +15,7 @@ export function createFairShare() {
   }
 
   return {
-    /** A channel of the guild got a slot. */
+    /** Records that a channel of the guild got a slot. */
     record(guildId: string): void {
       latest.push(guildId);
       count(guildId, 1);

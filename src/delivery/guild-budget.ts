@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { GuildHold } from '../domain/sending-pause.ts';
 
 /** Refusals within the window at which all of a guild's channels wait together. */
-const REFUSAL_LIMIT = 10;
+const MAX_REFUSALS = 10;
 const WINDOW_MS = 10 * MINUTE;
 /** The pauses before a probe. */
 const PROBE_BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
@@ -59,33 +59,33 @@ export function createGuildBudgets() {
       if (budget.held) return budget.inFlight > 0 ? NEVER : Math.max(0, budget.held.probeAt - now);
       // Each request in flight may be refused: together they must not exceed what is left.
       const refused = refusals(budget, now);
-      const most = refused === 0 ? MAX_IN_FLIGHT : Math.max(1, REFUSAL_LIMIT - refused);
-      return budget.inFlight < most ? 0 : NEVER;
+      const max = refused === 0 ? MAX_IN_FLIGHT : Math.max(1, MAX_REFUSALS - refused);
+      return budget.inFlight < max ? 0 : NEVER;
     },
-    /** One of the guild's channels got a slot. */
-    began(guildId: string): void {
+    /** Records that one of the guild's channels got a slot. */
+    beginSlot(guildId: string): void {
       of(guildId).inFlight++;
     },
-    /** Its slot is over. */
-    ended(guildId: string, now: number): void {
+    /** Records that its slot is over. */
+    endSlot(guildId: string, now: number): void {
       const budget = of(guildId);
       budget.inFlight = Math.max(0, budget.inFlight - 1);
       forgetIfIdle(guildId, budget, now);
     },
-    /** Discord refused a request. */
-    refused(guildId: string, now: number): void {
+    /** Counts a request that Discord refused; after too many, all of the guild's channels wait. */
+    recordRefusal(guildId: string, now: number): void {
       const budget = of(guildId);
       const { held } = budget;
       budget.refusedAt.push(now);
-      if (refusals(budget, now) < REFUSAL_LIMIT && !held) return;
+      if (refusals(budget, now) < MAX_REFUSALS && !held) return;
       // Requests that were in flight when the guild's channels began to wait must not lengthen the pause.
       if (held && now < held.probeAt) return;
       const probes = held ? held.probes + 1 : 0;
       const pauseMs = backOff(Math.max(0, probes - EVEN_PROBES), PROBE_BACK_OFF);
       budget.held = { since: held?.since ?? now, probeAt: now + pauseMs, probes };
     },
-    /** Discord accepted a message: the guild's other channels may continue. */
-    passed(guildId: string): void {
+    /** Lets the guild's channels continue: Discord accepted a message of one. */
+    release(guildId: string): void {
       const budget = budgets.get(guildId);
       if (budget) budget.held = null;
     },
@@ -93,10 +93,10 @@ export function createGuildBudgets() {
     isHeld: (guildId: string): boolean => Boolean(budgets.get(guildId)?.held),
     /** When a channel may be probed because permissions or channels of the guild changed: soon after the last such probe. */
     changeProbeAt: (guildId: string, now: number): number => Math.max(now, budgets.get(guildId)?.changeProbeFrom ?? 0),
-    /** A channel is probed at that time because of such a change. */
-    changeProbed(guildId: string, probeAt: number, now: number): void {
+    /** Records that a channel is probed at that time because of such a change. */
+    recordChangeProbe(guildId: string, probeAt: number, now: number): void {
       const budget = of(guildId);
-      const isWithin = budget.held === null && refusals(budget, now) < REFUSAL_LIMIT;
+      const isWithin = budget.held === null && refusals(budget, now) < MAX_REFUSALS;
       budget.changeProbeFrom = probeAt + (isWithin ? CHANGE_SPACING_MS.within : CHANGE_SPACING_MS.beyond);
       if (budget.held) budget.held.probeAt = Math.min(budget.held.probeAt, probeAt);
     },

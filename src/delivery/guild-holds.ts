@@ -5,15 +5,10 @@ import type { GuildBudgets } from './guild-budget.ts';
 /** The scheduler's part that lets a guild's channels wait together while Discord refuses too many of their requests. */
 export function createGuildHolds({ channels, budgets }: { channels: ChannelTable; budgets: GuildBudgets }) {
   return {
-    /** Discord refused a request of the channel; when its guild has too many of these, all its channels wait. */
-    refusalCounted(id: string, now: number): void {
+    /** Counts a request of the channel that Discord refused; when its guild has too many of these, all its channels wait. */
+    recordRefusal(id: string, now: number): void {
       const { guildId } = channels.get(id);
-      if (guildId !== null) budgets.refused(guildId, now);
-    },
-    /** Whether the channel may not use its slot: others of its guild were refused too often. */
-    isHeld(id: string): boolean {
-      const { guildId } = channels.get(id);
-      return guildId !== null && budgets.isHeld(guildId);
+      if (guildId !== null) budgets.recordRefusal(guildId, now);
     },
     /** The state of a guild whose channels wait together; null: they do not wait. */
     hold: (guildId: string, now: number): GuildHold | null => budgets.hold(guildId, now),
@@ -21,23 +16,23 @@ export function createGuildHolds({ channels, budgets }: { channels: ChannelTable
     heldGuilds: budgets.heldGuilds,
     /** Why a guild's channels send nothing now although something is due there. */
     pauses: (guildId: string, now: number): SendingPause[] =>
-      channels.ofGuild(guildId).flatMap(({ id, parked, waitsFor, dueAt, sleepUntil }) => {
+      channels.ofGuild(guildId).flatMap(({ id, blocked, waitsFor, dueAt, sleepUntil }) => {
         const until = Math.max(dueAt, sleepUntil);
-        if (parked || waitsFor === null || until <= now) return [];
+        if (blocked || waitsFor === null || until <= now) return [];
         return [{ channelId: id, reason: waitsFor, until }];
       }),
     /**
-     * Permissions or channels of a guild changed: one parked channel is tried for all, the one that changed where it is
-     * known. Changes that follow each other quickly share a probe.
+     * Tries one blocked channel of a guild for all, because permissions or channels changed there; the one that changed
+     * where it is known. Changes that follow each other quickly share a probe.
      */
-    guildChanged(guildId: string, now: number, channelId?: string): void {
+    probeGuild(guildId: string, now: number, channelId?: string): void {
       const probeAt = budgets.changeProbeAt(guildId, now);
-      const parked = channels.ofGuild(guildId).filter((one) => one.parked && !one.busy);
-      const awaited = parked.find((one) => one.probe);
-      const probe = parked.find(({ id }) => id === channelId) ?? awaited ?? parked[0];
+      const blocked = channels.ofGuild(guildId).filter((one) => one.blocked && !one.busy);
+      const awaited = blocked.find((one) => one.probe);
+      const probe = blocked.find(({ id }) => id === channelId) ?? awaited ?? blocked[0];
       if (probe ? probe.probe && probe.dueAt <= probeAt : !budgets.isHeld(guildId)) return;
-      if (probe) channels.change(probe.id, { probe: true, dueAt: Math.min(probe.dueAt, probeAt) });
-      budgets.changeProbed(guildId, probeAt, now);
+      if (probe) channels.probe(probe.id, probeAt);
+      budgets.recordChangeProbe(guildId, probeAt, now);
     },
   };
 }

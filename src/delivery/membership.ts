@@ -8,7 +8,7 @@ const STORED_MS = MINUTE;
 
 /** What tracking the bot's guilds needs. */
 interface MembershipOptions {
-  states: Omit<ChannelStates, 'opened' | 'blocked'>;
+  states: Omit<ChannelStates, 'setReady' | 'setBlocked'>;
   clock: Clock;
   log: Logger;
   /** From then on the store may be closed; failures are expected. */
@@ -55,7 +55,7 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
      */
     async channelRemoved(channelId: string): Promise<void> {
       try {
-        await states.deleted(channelId);
+        await states.setDeleted(channelId);
       } catch (error) {
         log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
       }

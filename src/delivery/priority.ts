@@ -5,7 +5,7 @@ import { createFairShare } from './fair-share.ts';
 import { PER_SECOND, type SlotPolicy } from './request-window.ts';
 
 /** A channel that waited longer is served before every one that did not. */
-const PATIENCE_MS = 5 * SECOND;
+const MAX_WAIT_MS = 5 * SECOND;
 
 const AT_ONCE: SlotPolicy = { spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY };
 
@@ -28,8 +28,8 @@ export function createPriority() {
   const events = createEventRate();
 
   return {
-    eventsArrived: events.record,
-    slotTaken: share.record,
+    recordEvents: events.record,
+    recordSlot: share.record,
     /**
      * While there are more channels than requests, full messages come first: a request should carry much. Then the most
      * alerts, then the latest arrival: what already waits is likely to be joined by its channel's next alert. Guilds
@@ -46,7 +46,7 @@ export function createPriority() {
       return a.alerts === b.alerts ? a.queuedAt > b.queuedAt : a.alerts > b.alerts;
     },
     /**
-     * In a flood a channel with few alerts does not hurry: its next alerts then need no request of their own. When even
+     * In a flood a channel with few alerts is not urgent: its next alerts then need no request of their own. When even
      * full messages hardly hold what arrives, half of the requests are reserved for these.
      */
     policyOf(channel: Waiting, now: number): SlotPolicy {
@@ -55,7 +55,7 @@ export function createPriority() {
       return {
         spacingMs: Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.alerts))),
         reservedSlots: worth < MAX_ALERTS ? 0 : PER_SECOND / 2,
-        recheckMs: events.untilCalm(now),
+        recheckMs: events.untilFloodEnds(now),
       };
     },
     setBack: events.setBack,
@@ -64,6 +64,6 @@ export function createPriority() {
 
 /** 2: waited too long, 1: has a full message. */
 function urgency({ queuedAt, alerts }: Waiting, now: number): number {
-  if (now - queuedAt > PATIENCE_MS) return 2;
+  if (now - queuedAt > MAX_WAIT_MS) return 2;
   return alerts >= MAX_ALERTS ? 1 : 0;
 }

@@ -1,12 +1,12 @@
-import type { Clock } from '../domain/clock.ts';
-import { createBreaker, type Verdict } from './breaker.ts';
+import { type Clock, followClock } from '../domain/clock.ts';
+import { createBreaker, type ResponseKind } from './breaker.ts';
 import { createRequestWindow, type SlotPolicy } from './request-window.ts';
 
 /** Room for one channel's next requests. */
 export interface RequestSlot {
   /** Counts a request that starts now. */
-  requestStarted(): void;
-  /** Its requests got their responses, or there will be none. May be called again. */
+  countRequest(): void;
+  /** Ends it: its requests got their responses, or there will be none. May be called again. */
   release(): void;
 }
 
@@ -17,19 +17,10 @@ export type RateLimit = ReturnType<typeof createRateLimit>;
 export function createRateLimit(clock: Clock) {
   const requests = createRequestWindow();
   const breaker = createBreaker();
-  let readAt = clock.now();
-
-  /** The time. When the clock was set back since the last call, every remembered time is set back with it. */
-  function read(): number {
-    const now = clock.now();
-    const back = readAt - now;
-    readAt = now;
-    if (back > 0) {
-      requests.setBack(back);
-      breaker.setBack(back);
-    }
-    return now;
-  }
+  const read = followClock(clock, (ms) => {
+    requests.setBack(ms);
+    breaker.setBack(ms);
+  });
 
   return {
     /** A slot for a request that starts now, or how many milliseconds to wait for one. */
@@ -41,18 +32,18 @@ export function createRateLimit(clock: Clock) {
       const reserved = requests.reserve(now);
       let isReleased = false;
       return {
-        requestStarted: () => reserved.sent(read()),
+        countRequest: () => reserved.recordSent(read()),
         release() {
           if (isReleased) return;
           isReleased = true;
           breaker.end();
-          reserved.released(read());
+          reserved.release(read());
         },
       };
     },
     /** Records what each response says about all sending. */
-    answered: (verdict: Verdict, retryAfterMs = 0): void => breaker.answered(verdict, retryAfterMs, read()),
-    tokenChecked: (isAccepted: boolean): void => breaker.tokenChecked(isAccepted, read()),
+    recordResponse: (kind: ResponseKind, retryAfterMs = 0): void => breaker.recordResponse(kind, retryAfterMs, read()),
+    recordTokenCheck: (isAccepted: boolean): void => breaker.recordTokenCheck(isAccepted, read()),
     state: () => breaker.state(read()),
     pause: () => breaker.pause(read()),
   };

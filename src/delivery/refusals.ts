@@ -1,7 +1,7 @@
 import { MINUTE } from '../domain/clock.ts';
 
 /** Refused requests within the window at which all sending pauses; Discord bans at 10,000. */
-const LIMIT = 500;
+const MAX_REFUSALS = 500;
 const WINDOW_MS = 10 * MINUTE;
 
 /** Counts the requests that Discord refused within ten minutes. */
@@ -10,12 +10,12 @@ export function createRefusals() {
   let refusedAt: number[] = [];
   const within = (now: number) => refusedAt.filter((at) => at > now - WINDOW_MS);
   return {
-    /** A request was refused. */
+    /** Counts a refused request. */
     add(now: number): void {
       refusedAt = [...within(now), now];
     },
     count: (now: number): number => within(now).length,
-    isOver: (now: number): boolean => within(now).length >= LIMIT,
+    isOver: (now: number): boolean => within(now).length >= MAX_REFUSALS,
     /** When the first of those that count no longer does. */
     until: (): number => refusedAt[0]! + WINDOW_MS,
     setBack(ms: number): void {

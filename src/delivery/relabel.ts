@@ -2,7 +2,7 @@ import type { AddressText } from '../domain/address.ts';
 import { DAY } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** Most messages that one label change renders again: Discord takes about one edit a second per channel. */
+/** Maximum number of messages that one label change renders again: Discord takes about one edit a second per channel. */
 const MAX_MESSAGES = 200;
 
 /**

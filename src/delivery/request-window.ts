@@ -13,7 +13,7 @@ export interface SlotPolicy {
   spacingMs: number;
   /** Slots of each second that it leaves free. */
   reservedSlots: number;
-  /** How long it waits at most before it asks again. */
+  /** Maximum wait before it asks again. */
   recheckMs: number;
 }
 
@@ -32,9 +32,9 @@ export function createRequestWindow() {
 
   /** Milliseconds until there is room for one more request; 0 or less: now. */
   function untilRoom(now: number, reservedSlots: number): number {
-    const most = PER_SECOND - reservedSlots;
-    if (unused >= most) return SECOND;
-    const latest = sent.at(unused - most)?.at ?? Number.NEGATIVE_INFINITY;
+    const max = PER_SECOND - reservedSlots;
+    if (unused >= max) return SECOND;
+    const latest = sent.at(unused - max)?.at ?? Number.NEGATIVE_INFINITY;
     const arrivals = sent.map(({ arrivedBy }) => arrivedBy).sort((a, b) => a - b);
     const arrived = arrivals.at(unused - MAX_ARRIVING) ?? Number.NEGATIVE_INFINITY;
     return Math.max(latest, arrived) + SECOND - now;
@@ -53,14 +53,15 @@ export function createRequestWindow() {
       takenAt = at;
       unused++;
       return {
-        sent(now: number): void {
+        /** Counts a request that is sent now. */
+        recordSent(now: number): void {
           if (own.length === 0) unused--;
           const request = { at: now, arrivedBy: now + JITTER_MS };
           own.push(request);
           sent = [...sent.filter(({ arrivedBy }) => arrivedBy + SECOND > now), request];
         },
-        /** All its requests got responses; without any request, its room is free again. */
-        released(now: number): void {
+        /** Ends it: all its requests got responses. Without any request, its room is free again. */
+        release(now: number): void {
           for (const request of own) request.arrivedBy = Math.min(request.arrivedBy, now);
           if (own.length > 0) return;
           unused--;

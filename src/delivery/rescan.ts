@@ -25,11 +25,11 @@ export function createRescan({ store: { outbox }, scheduler, clock, log, wake, i
     try {
       await outbox.endLongHolds(clock.now());
       for (const { channelId, guildId, dueAt, sleepUntil, state } of await outbox.channelsWithWork())
-        scheduler.found({ channelId, guildId, dueAt, sleepUntil, parked: state !== 'ready' }, clock.now());
+        scheduler.addFound({ channelId, guildId, dueAt, sleepUntil, blocked: state !== 'ready' }, clock.now());
       wake();
     } catch (error) {
       if (isClosing()) return;
-      log.error({ err: error }, 'delivery paused');
+      log.error({ err: error }, 'sending paused');
       // Otherwise each rescan that fails would begin its own series of retries.
       cancelRetry();
       cancelRetry = clock.after(RETRY_MS, () => void rescan());

@@ -48,14 +48,14 @@ export function createSend(options: SendOptions) {
       const { body, alerts } = joined;
       const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
       if (id === null) return { status: 'changed' };
-      slot.requestStarted();
+      slot.countRequest();
       const outcome = await sender.edit(channel.id, to.messageId, body);
       return attempted({ id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) }, outcome);
     }
     const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
     if (id === null) return { status: 'changed' };
-    slot.requestStarted();
+    slot.countRequest();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
     return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length, shown }, outcome);
   }
@@ -76,12 +76,12 @@ export function createSend(options: SendOptions) {
       isUpdate: isUpdate(batch),
     };
     if (batch.kind === 'edit') {
-      slot.requestStarted();
+      slot.countRequest();
       return attempted(done, await edit(batch, original));
     }
     let blind = false;
     if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
-      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.requestStarted);
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.countRequest);
       if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
       // A search that failed shows nothing: the message stays as unsure as it was.
       if (found.status !== 'absent' && found.status !== 'unknown') return attempted(done, found);
@@ -90,7 +90,7 @@ export function createSend(options: SendOptions) {
     }
     await store.outbox.countAttempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
-    slot.requestStarted();
+    slot.countRequest();
     return attempted({ ...done, blind }, await sender.create(batch.channelId, body, batch.nonce, batch.attachment));
   }
 

@@ -11,7 +11,7 @@ import { type createSend, isUpdate, type SendOptions } from './send.ts';
 
 /** What using slots needs. */
 export interface ServeOptions extends SendOptions {
-  /** An attempt to post or edit a message ended; `receivedAt`: see {@link ShownDeliveries}, null while a channel was closed. */
+  /** An attempt to post or edit a message ended; `receivedAt`: see {@link ShownDeliveries}, null while a channel was blocked. */
   onAttempt?(attempt: { kind: Batch['kind']; alerts: number; outcome: SendOutcome; receivedAt: number | null }): void;
 }
 
@@ -32,23 +32,22 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
     const { limit } = channel.search;
     const take = { limit, alone: limit < MAX_ALERTS, mayChange: scheduler.mayEdit(channel, now) };
     const { head, next } = await store.outbox.claim(channel.id, take, now);
-    if (next.status === 'nothing') return scheduler.slept(channel.id, { ...next, edit: next.change }, now);
-    scheduler.claimed(channel.id, {
+    if (next.status === 'nothing') return scheduler.sleep(channel.id, { ...next, edit: next.change }, now);
+    scheduler.recordClaim(channel.id, {
       alerts: next.status === 'alerts' ? next.waiting : 1,
       isEdit: next.status === 'batch' && isUpdate(next.batch),
     });
-    if (!channel.loaded && head) {
-      load(channel, head, now);
-      if (channel.dueAt > clock.now() || scheduler.isHeld(channel.id)) return;
-    }
+    if (!channel.loaded && head && !load(channel, head, now)) return;
     await attempt(channel, head, next, slot);
   }
 
-  function load(channel: Channel, head: ChannelHead, now: number): void {
+  /** Returns whether the channel may use its slot. */
+  function load({ id }: Channel, head: ChannelHead, now: number): boolean {
     // The stored state of the channel may be older than the bot's removal.
     const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
     if (isRemoved) membership.removed(head.guildId);
-    scheduler.loaded(channel.id, isRemoved ? { ...head, state: 'unreachable', dueAt: now + FIRST_RETRY_MS } : head);
+    const known = isRemoved ? { ...head, state: 'unreachable' as const, dueAt: now + FIRST_RETRY_MS } : head;
+    return scheduler.setLoaded(id, known, clock.now());
   }
 
   async function attempt(
@@ -69,9 +68,9 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
     const { batch, outcome } = result;
     const { id, kind, alerts, attempts, shown } = batch;
     if (outcome.status === 'sent') membership.confirm(channel.guildId);
-    scheduler.answered(channel.id, alerts);
-    const wasClosed = head !== null && head.state !== 'ready';
-    onAttempt?.({ kind, alerts, outcome, receivedAt: wasClosed ? null : shown.receivedAt });
+    scheduler.recordResponse(channel.id, alerts);
+    const wasBlocked = head !== null && head.state !== 'ready';
+    onAttempt?.({ kind, alerts, outcome, receivedAt: wasBlocked ? null : shown.receivedAt });
     const line = { channel: channel.id, guild: channel.guildId, batch: id, kind, alerts, attempt: attempts, outcome };
     const { inboxIds: inbox, txHashes: tx, receivedAt } = shown;
     const wide = { ...line, inbox, tx, ...(receivedAt !== null && { ms: clock.now() - receivedAt }) };

@@ -37,7 +37,7 @@ export function createDispatcher<Services extends object>({ commands, now, ...op
       else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
       else if (interaction.isModalSubmit()) await form(interaction);
       else return log.warn(line, 'unknown interaction type');
-      log.info({ ...line, ms: now() - started }, 'interaction answered');
+      log.info({ ...line, ms: now() - started }, 'interaction handled');
     } catch (error) {
       // The interaction has ended for the person (expired, deleted, Discord unreachable), so nothing can be shown.
       log.warn({ ...line, ms: now() - started, err: forLog(error) }, 'cannot respond to interaction');

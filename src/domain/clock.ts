@@ -41,6 +41,17 @@ export const systemClock: Clock = {
   },
 };
 
+/** Returns a function that reads the clock. When the clock was set back since the last reading, it calls `onSetBack` first. */
+export function followClock(clock: Pick<Clock, 'now'>, onSetBack: (ms: number) => void): () => number {
+  let readAt = clock.now();
+  return () => {
+    const now = clock.now();
+    if (now < readAt) onSetBack(readAt - now);
+    readAt = now;
+    return now;
+  };
+}
+
 /** The result of the work within `ms`; null when it takes longer, while it continues. */
 export function inTime<Value>(
   work: Promise<Value>,

@@ -42,7 +42,7 @@ describe('the breaker', () => {
       const times = posts().map(({ at }) => Date.parse(at));
       const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
       expect(gaps).toEqual([1, 2, 4, 8, 15, 15]);
-      // No channel is parked for it.
+      // No channel is blocked for it.
       expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
       expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
 
@@ -99,18 +99,18 @@ describe('a token that Discord refuses', () => {
 
 it('allows one probe when the gateway reports a change of the token, five minutes after a 401 at the earliest', () => {
   const clock = createManualClock();
-  const { tokenChecked, state, take, answered } = createRateLimit(clock);
-  tokenChecked(false);
+  const { recordTokenCheck, state, take, recordResponse } = createRateLimit(clock);
+  recordTokenCheck(false);
   expect([state().authorized, typeof take(AT_ONCE), take(AT_ONCE)]).toEqual([false, 'object', SECOND]);
-  tokenChecked(true);
+  recordTokenCheck(true);
   expect([state().authorized, typeof take(AT_ONCE)]).toEqual([true, 'object']);
-  answered('unauthorized');
-  tokenChecked(true);
+  recordResponse('unauthorized');
+  recordTokenCheck(true);
   clock.advance(5 * MINUTE - 1);
-  tokenChecked(true);
+  recordTokenCheck(true);
   expect([state().authorized, take(AT_ONCE)]).toEqual([false, 1]);
   clock.advance(1);
-  tokenChecked(true);
+  recordTokenCheck(true);
   expect(state()).toMatchObject({ authorized: true });
 });
 
@@ -119,15 +119,15 @@ describe('the limit of invalid requests', () => {
     const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const state = () => [rateLimit.state().breaker, rateLimit.take(AT_ONCE)];
-    for (let n = 0; n < 499; n++) rateLimit.answered('refused');
+    for (let n = 0; n < 499; n++) rateLimit.recordResponse('refused');
     expect(rateLimit.state()).toMatchObject({ breaker: false });
-    rateLimit.answered('refused');
+    rateLimit.recordResponse('refused');
     expect(state()).toEqual([true, 10 * MINUTE]);
     clock.advance(10 * MINUTE);
     expect(state()).toEqual([false, expect.any(Object)]);
   });
 
-  it('uses few refusals for 600 closed channels of one server, and sends another server’s alerts meanwhile', async () => {
+  it('uses few refusals for 600 blocked channels of one server, and sends another server’s alerts meanwhile', async () => {
     pipeline = await startPipeline();
     const channels = Array.from({ length: 600 }, (_, n) => {
       const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });

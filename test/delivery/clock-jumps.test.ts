@@ -103,19 +103,19 @@ describe('the rate limit', () => {
     const send = () => {
       const slot = rateLimit.take({ spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY });
       if (typeof slot === 'number') return slot;
-      slot.requestStarted();
+      slot.countRequest();
       return 0;
     };
     const burst = () => Array.from({ length: 60 }, send).filter((wait) => wait === 0).length;
     expect(burst()).toBe(40);
-    for (let n = 0; n < 499; n++) rateLimit.answered('refused');
+    for (let n = 0; n < 499; n++) rateLimit.recordResponse('refused');
     wrong = -HOUR;
     clock.advance(SECOND);
     expect(send()).toBe(SECOND);
     clock.advance(2 * SECOND);
     expect(burst()).toBe(40);
     // Invalid requests still count.
-    rateLimit.answered('refused');
+    rateLimit.recordResponse('refused');
     expect(rateLimit.state().invalidRequests).toBe(500);
     clock.advance(9 * MINUTE);
     expect(send()).toBeGreaterThan(0);

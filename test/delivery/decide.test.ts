@@ -47,7 +47,7 @@ const limitedFor = (retryAfterMs: number): SendOutcome => ({
 it('marks a sent message as sent, and opens its parked channel', () => {
   const sent: SendOutcome = { status: 'sent', messageId: '99' };
   expect(decide(sent, batchOf(), situationOf({ head: headOf({ state: 'parked' }) }))).toEqual({
-    sending: { verdict: 'fine', retryAfterMs: 0 },
+    sending: { kind: 'fine', retryAfterMs: 0 },
     batch: { do: 'mark-sent', messageId: '99' },
     channel: { do: 'open', wasBlocked: true },
   });

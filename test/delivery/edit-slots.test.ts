@@ -5,28 +5,28 @@ function create() {
   const scheduler = createScheduler();
   /** A channel finds nothing to send until then, except an edit that waits. */
   function ask(id: string, now: number, until: number | null = null) {
-    scheduler.arrived([{ channelId: id }], 0, now);
+    scheduler.addAlerts([{ channelId: id }], 0, now);
     const channel = scheduler.next(now).channel!;
     expect(channel.id).toBe(id);
-    scheduler.began(id);
-    scheduler.slept(id, { until, edit: true }, now);
-    scheduler.ended(id, now);
+    scheduler.beginSlot(id);
+    scheduler.sleep(id, { until, edit: true }, now);
+    scheduler.endSlot(id, now);
     return channel;
   }
   return { ...scheduler, ask };
 }
 
 it('gives edit slots to one channel after the other, every 50 ms', () => {
-  const { ask, mayEdit, next, began, claimed, sent, ended } = create();
+  const { ask, mayEdit, next, beginSlot, recordClaim, recordSent, endSlot } = create();
   const [first, second] = [ask('1', 50_000), ask('2', 50_000)];
   expect([first, second].map((channel) => mayEdit(channel, 50_000))).toEqual([true, false]);
   expect([50_049, 50_050].map((now) => mayEdit(second, now))).toEqual([false, true]);
   expect(next(50_000).channel).toBe(first);
-  began('1');
-  claimed('1', { alerts: 0, isEdit: true });
+  beginSlot('1');
+  recordClaim('1', { alerts: 0, isEdit: true });
   expect(mayEdit(first, 50_000)).toBe(false);
-  sent('1', false);
-  ended('1', 50_000);
+  recordSent('1', false);
+  endSlot('1', 50_000);
   expect(next(50_000)).toEqual({ channel: null, waitMs: 50 });
 });
 
@@ -39,9 +39,9 @@ it('keeps the distance between edit slots when the clock is set back', () => {
 });
 
 it('gives no edit slot to a channel whose edits Discord limits before the limit ends', () => {
-  const { ask, mayEdit, arrived, editsPostponed } = create();
-  arrived([{ channelId: '1' }], 0, 10_000);
-  editsPostponed('1', 15_000);
+  const { ask, mayEdit, addAlerts, postponeEdits } = create();
+  addAlerts([{ channelId: '1' }], 0, 10_000);
+  postponeEdits('1', 15_000);
   const channel = ask('1', 10_000);
   expect(mayEdit(channel, 14_999)).toBe(false);
   expect(channel.sleepUntil).toBe(15_000);

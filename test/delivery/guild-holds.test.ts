@@ -3,11 +3,11 @@ import { createScheduler } from '../../src/delivery/scheduler.ts';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 
 const NOW = 10_000_000;
-const PARKED = 15 * MINUTE;
+const RETRY_MS = 15 * MINUTE;
 const ids = Array.from({ length: 100 }, (_, n) => String(n));
 
-/** A hundred channels of one server. Discord refuses those that are `closed`. */
-function create(isClosed: (id: string) => boolean = () => true) {
+/** A hundred channels of one server. Discord refuses those for which `isBlocked`. */
+function create(isBlocked: (id: string) => boolean = () => true) {
   const scheduler = createScheduler();
   let now = NOW;
   let refusals = 0;
@@ -16,26 +16,26 @@ function create(isClosed: (id: string) => boolean = () => true) {
   function turn(): string[] {
     const inFlight: string[] = [];
     for (let next = scheduler.next(now); next.channel; next = scheduler.next(now)) {
-      scheduler.began(next.channel.id);
+      scheduler.beginSlot(next.channel.id);
       inFlight.push(next.channel.id);
     }
     for (const id of inFlight) {
-      if (isClosed(id)) {
+      if (isBlocked(id)) {
         refusals++;
-        scheduler.refusalCounted(id, now);
-        scheduler.parked(id, now + PARKED);
+        scheduler.recordRefusal(id, now);
+        scheduler.block(id, now + RETRY_MS);
       } else {
         sent.push(id);
-        scheduler.sent(id, false);
+        scheduler.recordSent(id, false);
       }
-      scheduler.ended(id, now);
+      scheduler.endSlot(id, now);
     }
     return inFlight;
   }
   function settle(): void {
     while (turn().length > 0);
   }
-  scheduler.arrived(
+  scheduler.addAlerts(
     ids.map((channelId) => ({ channelId, guildId: 'guild' })),
     1,
     now,
@@ -52,7 +52,7 @@ function create(isClosed: (id: string) => boolean = () => true) {
         settle();
       }
     },
-    open: () => (isClosed = () => false),
+    open: () => (isBlocked = () => false),
     now: () => now,
   };
 }
@@ -83,11 +83,11 @@ it('sends everything in a server’s channels once a probe succeeds, including r
 });
 
 it('probes a server once for fifty changes of its permissions in a minute', () => {
-  const { settle, refusals, guildChanged, now } = create();
+  const { settle, refusals, probeGuild, now } = create();
   settle();
   const before = refusals();
   for (let flip = 0; flip < 50; flip++) {
-    guildChanged('guild', now());
+    probeGuild('guild', now());
     settle();
   }
   expect(refusals() - before).toBe(1);
@@ -95,12 +95,12 @@ it('probes a server once for fifty changes of its permissions in a minute', () =
 
 it('keeps a server below 60 refusals in ten minutes, however often its permissions change', () => {
   let isDenied = true;
-  const { settle, refusals, guildChanged, now, pass, arrived } = create(() => isDenied);
+  const { settle, refusals, probeGuild, now, pass, addAlerts } = create(() => isDenied);
   settle();
   for (let second = 0; second < 600; second++) {
     isDenied = second % 3 > 0;
-    guildChanged('guild', now(), ids[second % ids.length]);
-    arrived(
+    probeGuild('guild', now(), ids[second % ids.length]);
+    addAlerts(
       ids.map((channelId) => ({ channelId, guildId: 'guild' })),
       1,
       now(),
@@ -120,9 +120,9 @@ it('keeps sending to a server’s working channels while the refused ones wait o
 });
 
 it('delays no other server while one server’s requests are refused', () => {
-  const { turn, arrived, next, now } = create();
+  const { turn, addAlerts, next, now } = create();
   turn();
-  arrived([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());
+  addAlerts([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());
   expect(next(now()).channel?.id).toBe('quiet');
 });
 

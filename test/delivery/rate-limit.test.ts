@@ -18,7 +18,7 @@ describe('the rate limit', () => {
     const arrived: number[] = [];
     for (const end = clock.now() + seconds * SECOND; clock.now() < end; clock.advance(step)) {
       for (let slot = rateLimit.take(policy); typeof slot !== 'number'; slot = rateLimit.take(policy)) {
-        slot.requestStarted();
+        slot.countRequest();
         const ms = takes(sent.length);
         sent.push(clock.now());
         arrived.push(clock.now() + ms);
@@ -67,7 +67,7 @@ describe('the rate limit', () => {
     const slots = Array.from({ length: 40 }, () => rateLimit.take(AT_ONCE));
     clock.advance(5 * SECOND);
     expect(rateLimit.take(AT_ONCE)).toBe(SECOND);
-    for (const slot of slots) if (typeof slot !== 'number') slot.requestStarted();
+    for (const slot of slots) if (typeof slot !== 'number') slot.countRequest();
     clock.advance(999);
     expect(rateLimit.take(AT_ONCE)).toBe(1);
   });

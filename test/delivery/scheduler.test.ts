@@ -34,31 +34,31 @@ function simulate(events: Arrival[]) {
         return;
       }
       const { id, loaded } = next.channel!;
-      scheduler.began(id);
+      scheduler.beginSlot(id);
       clock.after(2, () => send(id, loaded, slot));
     }
   }
   function send(id: string, loaded: boolean, slot: RequestSlot): void {
     const queue = waiting.get(id)!;
     if (queue.length === 0) {
-      scheduler.slept(id, { until: null, edit: false }, clock.now());
+      scheduler.sleep(id, { until: null, edit: false }, clock.now());
       slot.release();
-      scheduler.ended(id, clock.now());
+      scheduler.endSlot(id, clock.now());
       wake();
       return;
     }
     const postedAt = clock.now() - began;
-    scheduler.claimed(id, { alerts: queue.length, isEdit: false });
+    scheduler.recordClaim(id, { alerts: queue.length, isEdit: false });
     const posted = queue.splice(0, 10);
     for (const at of posted) alerts.push({ channel: id, wait: postedAt - at, postedAt });
     requests++;
-    slot.requestStarted();
-    if (!loaded) scheduler.loaded(id, headOf(id));
+    slot.countRequest();
+    if (!loaded) scheduler.setLoaded(id, headOf(id), clock.now());
     clock.after(2, () => {
       slot.release();
-      scheduler.answered(id, posted.length);
-      scheduler.sent(id, queue.length > 0);
-      scheduler.ended(id, clock.now());
+      scheduler.recordResponse(id, posted.length);
+      scheduler.recordSent(id, queue.length > 0);
+      scheduler.endSlot(id, clock.now());
       wake();
     });
   }
@@ -67,7 +67,7 @@ function simulate(events: Arrival[]) {
     clock.advance(began + at - clock.now());
     const ids = channels.map(String);
     for (const id of ids) waiting.set(id, [...(waiting.get(id) ?? []), at]);
-    scheduler.arrived(
+    scheduler.addAlerts(
       ids.map((id) => ({ channelId: id, guildId: guildOf(id) })),
       1,
       clock.now(),
@@ -143,10 +143,10 @@ describe('the scheduler', () => {
 
 it('delays neither alerts nor edits when the clock is set back', () => {
   const scheduler = createScheduler();
-  scheduler.arrived([{ channelId: '1' }], 1, 50_000);
+  scheduler.addAlerts([{ channelId: '1' }], 1, 50_000);
   const channel = scheduler.next(50_000).channel!;
-  scheduler.postponed('1', 60_000);
-  scheduler.editsPostponed('1', 70_000);
+  scheduler.postpone('1', 60_000);
+  scheduler.postponeEdits('1', 70_000);
   scheduler.setBack(40_000);
   expect(channel).toMatchObject({ queuedAt: 10_000, dueAt: 20_000, editsDueAt: 30_000 });
   expect(scheduler.next(10_000)).toEqual({ channel: null, waitMs: 10_000 });
@@ -156,62 +156,62 @@ describe('a channel in service', () => {
   const NOW = 50_000;
   function serving() {
     const scheduler = createScheduler();
-    scheduler.arrived([{ channelId: '1', guildId: 'guild' }], 1, NOW);
+    scheduler.addAlerts([{ channelId: '1', guildId: 'guild' }], 1, NOW);
     const channel = scheduler.next(NOW).channel!;
-    scheduler.began('1');
+    scheduler.beginSlot('1');
     return { ...scheduler, channel };
   }
 
   it('gives a channel no second slot while it is served, whatever arrives', () => {
-    const { arrived, next, sent, ended } = serving();
-    arrived([{ channelId: '1' }], 1, NOW);
+    const { addAlerts, next, recordSent, endSlot } = serving();
+    addAlerts([{ channelId: '1' }], 1, NOW);
     expect(next(NOW).channel).toBeNull();
-    sent('1', false);
-    arrived([{ channelId: '1' }], 1, NOW);
+    recordSent('1', false);
+    addAlerts([{ channelId: '1' }], 1, NOW);
     expect(next(NOW).channel).toBeNull();
-    ended('1', NOW);
+    endSlot('1', NOW);
     expect(next(NOW).channel?.id).toBe('1');
   });
 
   it('forgets a channel when its slot ends and the store has nothing more for it', () => {
-    const { next, sent, ended } = serving();
-    sent('1', false);
-    ended('1', NOW);
+    const { next, recordSent, endSlot } = serving();
+    recordSent('1', false);
+    endSlot('1', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: Number.POSITIVE_INFINITY });
   });
 
   it('gives the next slot to an alert that arrives while its channel finds nothing due', () => {
-    const { arrived, slept, ended, next } = serving();
-    arrived([{ channelId: '1' }], 1, NOW);
-    slept('1', { until: null, edit: false }, NOW);
-    ended('1', NOW);
+    const { addAlerts, sleep, endSlot, next } = serving();
+    addAlerts([{ channelId: '1' }], 1, NOW);
+    sleep('1', { until: null, edit: false }, NOW);
+    endSlot('1', NOW);
     expect(next(NOW).channel?.id).toBe('1');
   });
 
-  it('tries a parked channel again when its guild changes, but not a rate-limited one', () => {
-    const { loaded, parked, postponed, ended, guildChanged, next, channel } = serving();
-    loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
-    postponed('1', NOW + 10);
-    ended('1', NOW);
-    guildChanged('guild', NOW);
+  it('tries a blocked channel again when its guild changes, but not a rate-limited one', () => {
+    const { setLoaded, block, postpone, endSlot, probeGuild, next, channel } = serving();
+    setLoaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' }, NOW);
+    postpone('1', NOW + 10);
+    endSlot('1', NOW);
+    probeGuild('guild', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: 10 });
-    parked('1', NOW + 20);
-    guildChanged('another guild', NOW);
+    block('1', NOW + 20);
+    probeGuild('another guild', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: 20 });
-    guildChanged('guild', NOW);
+    probeGuild('guild', NOW);
     expect(next(NOW).channel).toBe(channel);
   });
 
-  it('tries a parked channel earlier only when the store says so, not whenever it is found again', () => {
-    const { loaded, parked, postponed, ended, found, next, channel } = serving();
+  it('tries a blocked channel earlier only when the store says so, not whenever it is found again', () => {
+    const { setLoaded, block, postpone, endSlot, addFound, next, channel } = serving();
     const foundDueAt = (dueAt: number) =>
-      found({ channelId: '1', guildId: 'guild', dueAt, sleepUntil: 0, parked: true }, NOW);
-    loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
-    parked('1', NOW + 20);
-    // The store may have been read before the channel was parked.
+      addFound({ channelId: '1', guildId: 'guild', dueAt, sleepUntil: 0, blocked: true }, NOW);
+    setLoaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' }, NOW);
+    block('1', NOW + 20);
+    // The store may have been read before the channel was blocked.
     foundDueAt(0);
-    ended('1', NOW);
-    postponed('1', NOW + 30);
+    endSlot('1', NOW);
+    postpone('1', NOW + 30);
     foundDueAt(NOW + 20);
     expect(next(NOW)).toEqual({ channel: null, waitMs: 30 });
     foundDueAt(NOW + 5);

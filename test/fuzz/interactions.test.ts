@@ -138,7 +138,7 @@ it('survives any interaction and responds to the next one', async () => {
     { numRuns: RUNS, examples: [[SEPARATED, {}]] },
   );
   // The log has each of them, with the reason if it got no response.
-  const reported = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
+  const reported = ['interaction handled', 'cannot respond to interaction', 'unexpected error'];
   await until(
     'each interaction is in the log',
     () => bot.log.filter(({ msg }) => reported.includes(msg)).length >= RUNS + known,
