@@ -72,11 +72,12 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
     store,
     ...systemClock,
     log: pino({ level: 'silent' }),
-    ackedAt: () => null,
+    responses: { next: store.inbox.next, ackedAt: () => null, forget: () => undefined },
     operatorProject: null,
     catalog: null,
     nativeSymbol: undefined,
     onAlerts: () => undefined,
+    onEdits: () => undefined,
     onRouted({ ids }) {
       left -= ids.length;
       if (left === 0) done.resolve();

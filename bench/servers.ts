@@ -33,6 +33,7 @@ async function receiver(folder: string): Promise<string> {
     log: pino({ level: 'silent' }),
     quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
     onStored: () => undefined,
+    onResponseEnded: () => undefined,
     checkSignature: () => ({ status: 'unsigned' }),
     onBadSignature: () => undefined,
     onRefused: () => undefined,

@@ -57,7 +57,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const interfaces = await openInterfaces(context, data, overrides);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(context);
-  const receiving = await startReceiving(context, data, interfaces, work.wake, overrides);
+  const receiving = await startReceiving(context, data, interfaces, work, overrides);
   const begin = (one: AppContext, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
   if (data.shared) await shareWork(context, data.shared, data, interfaces, receiving, work, begin);
   else await work.begin((one) => begin(one, data.store));

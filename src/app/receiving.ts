@@ -13,8 +13,8 @@ import { createQuotas } from '../receiver/quotas.ts';
 import { watchReach } from '../receiver/reach.ts';
 import { rememberRefusedSources } from '../receiver/refused-sources.ts';
 import { createSignatureCheck } from '../receiver/signature.ts';
-import { watchSleep } from '../receiver/sleep.ts';
 import { startReceiver } from '../receiver/start.ts';
+import { watchSuspension } from '../receiver/suspension.ts';
 import type { Projects } from '../upstream/projects.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
@@ -24,12 +24,12 @@ import type { AppOverrides } from './overrides.ts';
 /** The parts that take deliveries. */
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
 
-/** Starts what takes deliveries and stores them; `onStored` is called with each that was, and when a response ended. */
+/** Starts what takes deliveries and stores them; `work` learns of each that was stored, and when a response ended. */
 export async function startReceiving(
   context: AppContext,
   { file, database, store, tokens, shared }: Data,
   { projects }: { projects: Projects },
-  onStored: (rows: InboxRow[]) => void,
+  work: { deliveriesStored(rows: readonly InboxRow[]): void; wake(): void },
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ) {
   const { config, log, clock, now, elapsed, counts, stack } = context;
@@ -48,8 +48,8 @@ export async function startReceiving(
   const steadyNow = steadyTime(now, elapsed);
   const admission = createAdmission(steadyNow);
   // With one process there is no other that a sender could have delivered to.
-  const sleep = shared && watchSleep(steadyNow, clock);
-  stack.defer(() => sleep?.close());
+  const suspension = shared && watchSuspension(steadyNow, clock);
+  stack.defer(() => suspension?.close());
   const reserveBytes = config.DISK_RESERVE_MB * MIB;
   const quotas = createQuotas({ limits: quotaLimits(config), reserveBytes, now });
   quotas.load(await store.inbox.usage());
@@ -74,8 +74,9 @@ export async function startReceiving(
     log,
     quotas,
     syncMs: database.syncMs,
-    onStored,
-    ...(sleep && { hasSlept: sleep.hasSlept }),
+    onStored: work.deliveriesStored,
+    onResponseEnded: work.wake,
+    ...(suspension && { wasSuspended: suspension.wasSuspended }),
     onReceived: () => void counts.received++,
     onRefused(reason, source, scope) {
       counts.refused[reason]++;

@@ -8,7 +8,7 @@ export type Work = ReturnType<typeof createWork>;
 
 /** Begins and ends the work, one after the other; `context.stack` ends it, too, for good. */
 export function createWork(context: AppContext) {
-  let present: Working | null = null;
+  let current: Working | null = null;
   let ends: AsyncDisposableStack | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
@@ -22,7 +22,7 @@ export function createWork(context: AppContext) {
   const end = () =>
     inTurn(async () => {
       const ending = ends;
-      present = null;
+      current = null;
       ends = null;
       await ending?.disposeAsync();
     });
@@ -33,21 +33,23 @@ export function createWork(context: AppContext) {
   });
   return {
     /** What works now; null: nothing does. */
-    present: (): Working | null => present,
+    current: (): Working | null => current,
     /** What works now, in a process that is known to work. */
     expected(): Working {
-      if (present === null) throw new Error('This process does not work now: another one on its database does.');
-      return present;
+      if (current === null) throw new Error('This process does not work now: another one on its database does.');
+      return current;
     },
-    role: (): Role => (present ? 'working' : context.config.ROLES.includes('work') ? 'standby' : 'receiving'),
-    /** These were stored just now, or a response ended. */
-    wake: (stored?: InboxRow[]): void => present?.router.wake(stored),
+    role: (): Role => (current ? 'working' : context.config.ROLES.includes('work') ? 'standby' : 'receiving'),
+    /** Routes deliveries that were stored just now, if this process works. */
+    deliveriesStored: (rows: readonly InboxRow[]): void => current?.router.deliveriesStored(rows),
+    /** Routes what waits in the inbox, if this process works. */
+    wake: (): void => current?.router.wake(),
     /** Begins the work, with a stack of its own. */
     begin: (start: (context: AppContext) => Promise<Working>): Promise<void> =>
       inTurn(async () => {
         if (isClosed) return;
         await using stack = new AsyncDisposableStack();
-        present = await start({ ...context, stack });
+        current = await start({ ...context, stack });
         ends = stack.move();
       }),
     end,

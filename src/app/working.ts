@@ -77,22 +77,20 @@ function startRouting(
   { acks, admission, quotas, quarantine }: Receiving,
   { deliverer }: Sending,
 ) {
-  const responses = watchResponses(store, acks, elapsed);
   return startRouter({
-    store: { ...store, inbox: { ...store.inbox, next: responses.next } },
+    store,
+    responses: watchResponses(store, acks, elapsed),
     now,
     after: clock.after,
     log,
-    ackedAt: responses.ackedAt,
     isShared: shared !== null,
     isReceiverBusy: admission.isBusy,
     operatorProject: projects.operatorId,
     catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
     onAlerts: deliverer.alertsStored,
+    onEdits: deliverer.wake,
     onRouted({ ids, bodies, quarantined }) {
-      acks.forget(ids);
-      responses.forget(ids);
       quotas.routed(bodies);
       counts.routed += ids.length;
       if (quarantined > 0) void quarantine.measure();

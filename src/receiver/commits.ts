@@ -61,7 +61,7 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     );
     for (const { onResult } of late) onResult('late');
     waiting.release(late);
-    if (late.length > 0) fault.noteSlow();
+    if (late.length > 0) fault.recordSlow();
     return inTime;
   }
 
@@ -77,13 +77,13 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     const ids = await store.inbox.append(rows).catch((error: Error & { code?: string }) => {
       if (error.code === 'SQLITE_FULL' || error.code === 'POSTGRES_53100') quotas.diskFull();
       for (const { onResult } of group) onResult('busy');
-      fault.note(error.message);
+      fault.recordFault(error.message);
       return null;
     });
     waiting.release(group);
     if (ids === null) return [];
     count++;
-    fault.stored();
+    fault.recordStored();
     const unanswered = { answeredAt: null, isOpen: false };
     const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, ...unanswered, id: ids[index]! } }));
     for (const { ticket, row } of stored) track(ticket, row.id);

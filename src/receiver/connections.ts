@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 
 /** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
-const MAX_STRANGERS = 128;
+const MAX_UNLISTED = 128;
 
 /** Milliseconds within which a request's headers must be complete, and how often that is checked. */
 export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
@@ -14,24 +14,24 @@ export function capConnections(
   server: Server,
   options: {
     /** Connections in total, at most; further ones are closed at once. */
-    most: number;
-    isStranger(address: string | undefined): boolean;
+    max: number;
+    isUnlisted(address: string | undefined): boolean;
     /** A connection was closed because there are too many. */
     onDropped(): void;
   },
 ): void {
-  const { most, isStranger, onDropped } = options;
-  const mostStrangers = Math.min(MAX_STRANGERS, Math.ceil(most / 2));
+  const { max, isUnlisted, onDropped } = options;
+  const maxUnlisted = Math.min(MAX_UNLISTED, Math.ceil(max / 2));
   /** In the order of arrival. */
-  const strangers = new Set<Socket>();
-  server.maxConnections = most;
+  const unlisted = new Set<Socket>();
+  server.maxConnections = max;
   server.on('drop', onDropped);
   server.on('connection', (socket) => {
-    if (!isStranger(socket.remoteAddress)) return;
-    strangers.add(socket);
-    socket.once('close', () => strangers.delete(socket));
-    if (strangers.size <= mostStrangers) return;
-    const [oldest] = strangers;
+    if (!isUnlisted(socket.remoteAddress)) return;
+    unlisted.add(socket);
+    socket.once('close', () => unlisted.delete(socket));
+    if (unlisted.size <= maxUnlisted) return;
+    const [oldest] = unlisted;
     oldest?.destroy();
   });
 }

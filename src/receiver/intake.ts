@@ -10,16 +10,18 @@ import { createWaitingBodies, type WaitingBody } from './waiting-bodies.ts';
 export interface IntakeOptions extends CommitOptions, StorageFaultOptions {
   admission: Admission;
   quotas: Pick<Quotas, 'admit' | 'stored' | 'diskFull'>;
-  /** Whether requests may be older than they look; see `watchSleep`. */
-  hasSlept?(): boolean;
+  /** The response to a stored body was written, or its connection is gone. */
+  onResponseEnded(): void;
+  /** Whether requests may be older than they look; see `watchSuspension`. */
+  wasSuspended?(): boolean;
 }
 
 /** Stores bodies. */
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Admits requests and stores their bodies. Its `onStored` gets an empty list when the response to a stored one ended. */
+/** Admits requests and stores their bodies. */
 export function createIntake(options: IntakeOptions) {
-  const { acks, admission, quotas, onStored, hasSlept } = options;
+  const { acks, admission, quotas, onResponseEnded, wasSuspended } = options;
   const fault = createStorageFault(options);
   const waiting = createWaitingBodies();
   const commits = createCommits(options, waiting, fault);
@@ -29,12 +31,12 @@ export function createIntake(options: IntakeOptions) {
     /** Opens a ticket for a request, or returns why it is refused. */
     admit(scope: number): Ticket | Refusal {
       if (isClosing) return 'closing';
-      if (hasSlept?.()) return 'late';
+      if (wasSuspended?.()) return 'late';
       const refused = quotas.admit(scope);
       if (refused !== null) return refused;
       if (scope !== OPERATOR_SCOPE && waiting.isFullFor(scope)) return 'overload';
       const ticket = waiting.isFull() ? null : admission.open(scope);
-      if (ticket === null && !waiting.isEmpty()) fault.noteSlow();
+      if (ticket === null && !waiting.isEmpty()) fault.recordSlow();
       return ticket ?? 'overload';
     },
 
@@ -45,9 +47,9 @@ export function createIntake(options: IntakeOptions) {
       commits.start();
     },
 
-    /** A request was refused because it was not stored in time. */
-    noteLate(ticket: Ticket): void {
-      if (ticket.isComplete) fault.noteSlow();
+    /** Records that a request was refused because it was not stored in time. */
+    recordLate(ticket: Ticket): void {
+      if (ticket.isComplete) fault.recordSlow();
     },
 
     /** Closes a ticket; `answeredAt`: when a 200 was written completely; null: it was not. */
@@ -58,7 +60,7 @@ export function createIntake(options: IntakeOptions) {
       admission.close(ticket);
       if (ticket.id === null) return;
       acks.ended(ticket.id, answeredAt);
-      onStored([]);
+      onResponseEnded();
     },
 
     /** From now on every request is refused. */

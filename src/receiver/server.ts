@@ -13,7 +13,7 @@ import type { Refusal, RefusalReason } from './refusals.ts';
 import type { CheckSignature, SignatureFault } from './signature.ts';
 import type { ScopeOf } from './token-index.ts';
 
-const BODY_LIMIT = MIB;
+const MAX_BODY_BYTES = MIB;
 /** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
 
@@ -54,7 +54,7 @@ export function createServer(options: ServerOptions) {
   const app = fastify({
     logger: false,
     http: options.headers ?? HEADERS,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: MAX_BODY_BYTES,
     trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
@@ -66,8 +66,8 @@ export function createServer(options: ServerOptions) {
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
   });
   capConnections(app.server, {
-    most: options.maxConnections,
-    isStranger: (address) => isStranger(plainIp(address), config),
+    max: options.maxConnections,
+    isUnlisted: (address) => isUnlisted(plainIp(address), config),
     onDropped: createDropReport(options),
   });
   app.decorateRequest('ticket', null);
@@ -160,7 +160,7 @@ function createGate(options: ServerOptions, refusing: Refusing) {
     const response = reply.raw;
     const stopDeadline = after(DEADLINE_MS, () => {
       if (reply.sent) return;
-      intake.noteLate(ticket);
+      intake.recordLate(ticket);
       refusing.unavailable(reply.header('connection', 'close'), 'late');
     });
     response.once('close', () => {
@@ -207,7 +207,7 @@ function refusedSource(
 }
 
 /** Whether this peer cannot send deliveries: it is neither a source nor a proxy that forwards those of others. */
-const isStranger = (
+const isUnlisted = (
   ip: string | null,
   { RECEIVER_SOURCE_CHECK, RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
 ): boolean =>

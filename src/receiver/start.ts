@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 import { createServer, type ServerOptions } from './server.ts';
 
 /** Open requests are aborted this long after the receiver stops. */
-const PATIENCE_MS = 2_000;
+const SHUTDOWN_GRACE_MS = 2_000;
 
 /** Dependencies and callbacks of the receiver. */
 export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'>, Omit<IntakeOptions, 'onFault'> {
@@ -29,10 +29,9 @@ export async function startReceiver(options: ReceiverOptions) {
     ...options,
     onFault,
     onStored(rows) {
-      const [first] = rows;
-      if (first && log.isLevelEnabled('debug')) {
+      if (log.isLevelEnabled('debug')) {
         const inbox = rows.map(({ id }) => id);
-        log.debug({ inbox, ms: now() - first.receivedAt, syncMs: Math.round(syncMs?.() ?? 0) }, 'deliveries stored');
+        log.debug({ inbox, ms: now() - rows[0]!.receivedAt, syncMs: Math.round(syncMs?.() ?? 0) }, 'deliveries stored');
       }
       onStored(rows);
     },
@@ -55,10 +54,10 @@ export async function startReceiver(options: ReceiverOptions) {
     /** Closes idle connections now and the others after their response, at the latest after 2 s. */
     async close(): Promise<void> {
       intake.stopAdmitting();
-      const stopPatience = after(PATIENCE_MS, () => app.server.closeAllConnections());
+      const cancelGrace = after(SHUTDOWN_GRACE_MS, () => app.server.closeAllConnections());
       app.server.closeIdleConnections();
       await app.close();
-      stopPatience();
+      cancelGrace();
     },
   };
 }

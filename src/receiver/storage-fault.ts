@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../domain/clock.ts';
 /** A storage fault is forgotten after this, because the database may work again. */
 const FAULT_MS = 5 * MINUTE;
 /** A disk counts as slow until no delivery was refused because of it for this long. */
-const CALM_MS = 10 * SECOND;
+const SLOW_MS = 10 * SECOND;
 
 /** Dependencies and callbacks of the memory of storage faults. */
 export interface StorageFaultOptions {
@@ -21,22 +21,22 @@ export type StorageFault = ReturnType<typeof createStorageFault>;
 export function createStorageFault({ now, syncMs, onFault }: StorageFaultOptions) {
   let fault: { reason: string; isSlow: boolean; at: number } | null = null;
   return {
-    /** A delivery could not be stored. */
-    note(reason: string): void {
+    /** Records that a delivery could not be stored. */
+    recordFault(reason: string): void {
       const isChange = fault?.reason !== reason;
       fault = { reason, isSlow: false, at: now() };
       if (isChange) onFault(reason);
     },
-    /** A delivery was refused because the disk was too slow for it. */
-    noteSlow(): void {
+    /** Records that a delivery was refused because the disk was too slow for it. */
+    recordSlow(): void {
       const reason = `storing takes too long: the disk took ${Math.round(syncMs?.() ?? 0)} ms to sync`;
       const isChange = !fault?.isSlow;
       fault = { reason, isSlow: true, at: now() };
       if (isChange) onFault(reason);
     },
-    /** Deliveries were stored. On a slow disk the next ones may still fail. */
-    stored(): void {
-      if (fault === null || (fault.isSlow && now() - fault.at < CALM_MS)) return;
+    /** Records that deliveries were stored. On a slow disk the next ones may still fail. */
+    recordStored(): void {
+      if (fault === null || (fault.isSlow && now() - fault.at < SLOW_MS)) return;
       fault = null;
       onFault(null);
     },

@@ -8,7 +8,7 @@ import type { Watcher } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Warning } from '../domain/warning.ts';
 import type { ParsedDelivery, RoutingState } from './context.ts';
-import { counterpartyToLearn, lookAlikes, noteCounterparty, tokenWarnings, warningsFor } from './scam-signals.ts';
+import { addCounterparty, counterpartyToLearn, lookAlikes, tokenWarnings, warningsFor } from './scam-signals.ts';
 
 /** How many earlier blocks of a reorganized transfer are remembered. */
 const MAX_LEFT_BLOCKS = 8;
@@ -62,7 +62,7 @@ export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state:
 export function remember(state: RoutingState, { transfer, delivery, counterparties }: EventDecision): void {
   state.transfers.set(transfer.key, transfer);
   state.deliveries.set(delivery.key, delivery);
-  for (const counterparty of counterparties) noteCounterparty(state.signals, counterparty, counterparty.at);
+  for (const counterparty of counterparties) addCounterparty(state.signals, counterparty, counterparty.at);
 }
 
 function firstSeen({ row, event, keys }: ParsedDelivery): SeenTransfer {

@@ -1,9 +1,9 @@
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { createLanes, MAX_CHARACTERS, type Waiting } from './lanes.ts';
+import { createScopeQueues, MAX_CHARACTERS, type Waiting } from './scope-queues.ts';
 
-/** Characters that are parsed at once, or one body. */
-const PARSED_AT_ONCE = 1024 * 1024;
+/** Maximum characters that are parsed at once, unless one body has more. */
+const MAX_PARSED = 1024 * 1024;
 
 /** What is made of a delivery. */
 interface ParsedRow {
@@ -20,12 +20,12 @@ export type InboxBuffer<Parsed extends ParsedRow> = ReturnType<typeof createInbo
  * store deliveries, too, so the inbox is read whenever something may have been stored.
  */
 export function createInboxBuffer<Parsed extends ParsedRow>(
-  { inbox }: Pick<Store, 'inbox'>,
+  inbox: Pick<Store['inbox'], 'next'>,
   parse: (row: InboxRow) => Parsed,
   isShared = false,
 ) {
-  const lanes = createLanes<Parsed>();
-  /** The inbox may have rows of scopes that have no lane. */
+  const queues = createScopeQueues<Parsed>();
+  /** The inbox may have rows of scopes that have no queue. */
   let isUnread = true;
   /** Something may have been stored since the last read began. */
   let wasWoken = false;
@@ -35,31 +35,31 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
     const isRead = (of: number) => scope === undefined || of === scope;
     // The read finds deliveries that were stored before it; those stored from now on are added here.
     if (scope === undefined) isUnread = wasWoken = false;
-    for (const [of, lane] of lanes.all()) if (isRead(of)) lane.isMoreBehind = false;
+    for (const [of, queue] of queues.all()) if (isRead(of)) queue.hasMoreInStore = false;
     const read = await inbox.next(limit, MAX_CHARACTERS, scope).catch((error: unknown) => {
       if (scope === undefined) isUnread = true;
-      for (const [of, lane] of lanes.all()) if (isRead(of)) lane.isMoreBehind = true;
+      for (const [of, queue] of queues.all()) if (isRead(of)) queue.hasMoreInStore = true;
       throw error;
     });
     const isAll = read.length < limit && read.reduce((sum, { body }) => sum + body.length, 0) < MAX_CHARACTERS;
-    const before = [...lanes.all()].flatMap(([of, lane]) => (isRead(of) ? lanes.clear(lane) : []));
+    const before = [...queues.all()].flatMap(([of, queue]) => (isRead(of) ? queues.clear(queue) : []));
     const parsed = new Map(before.map((waiting) => [waiting.row.id, waiting.parsed]));
-    for (const row of read) lanes.add(lanes.of(row.scope, isUnread), renewed(row, parsed.get(row.id)));
+    for (const row of read) queues.add(queues.of(row.scope, isUnread), renewed(row, parsed.get(row.id)));
     if (scope === undefined) isUnread = !isAll || wasWoken;
     // Nothing is added to a shared inbox's buffer while it is read, and what the inbox no longer has is gone.
-    if (isAll && !isShared) for (const waiting of before) lanes.add(lanes.of(waiting.row.scope, isUnread), waiting);
+    if (isAll && !isShared) for (const waiting of before) queues.add(queues.of(waiting.row.scope, isUnread), waiting);
     else if (!isAll) {
-      for (const { row } of before) lanes.of(row.scope, isUnread);
-      for (const [of, lane] of lanes.all()) if (isRead(of)) lane.isMoreBehind = true;
+      for (const { row } of before) queues.of(row.scope, isUnread);
+      for (const [of, queue] of queues.all()) if (isRead(of)) queue.hasMoreInStore = true;
     }
   }
 
   function take(from: number, limit: number): Parsed[] {
     const taken: Parsed[] = [];
     let parsed = 0;
-    for (const waiting of lanes.interleaved().drop(from).take(limit)) {
+    for (const waiting of queues.interleaved().drop(from).take(limit)) {
       if (!waiting.parsed) parsed += waiting.row.body.length;
-      if (parsed > PARSED_AT_ONCE && taken.length > 0) break;
+      if (parsed > MAX_PARSED && taken.length > 0) break;
       waiting.parsed ??= parse(waiting.row);
       taken.push(waiting.parsed);
     }
@@ -67,25 +67,28 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
   }
 
   return {
-    /** Adds deliveries that were stored just now. */
+    /**
+     * Adds deliveries that were stored just now. None of them may have been routed yet: they are to be added before the
+     * router can read them.
+     */
     add(stored: readonly InboxRow[]): void {
       if (isShared) {
         isUnread = wasWoken = true;
         return;
       }
       for (const row of stored) {
-        const lane = lanes.of(row.scope, isUnread);
-        if (!lanes.hasRoom(lane, row)) lane.isMoreBehind = true;
-        if (!lane.isMoreBehind) lanes.add(lane, { row });
+        const queue = queues.of(row.scope, isUnread);
+        if (!queues.hasRoom(queue, row)) queue.hasMoreInStore = true;
+        if (!queue.hasMoreInStore) queues.add(queue, { row });
       }
     },
 
     /** The oldest deliveries of each scope, at most `limit`. */
     async next(limit: number): Promise<Parsed[]> {
-      if (lanes.isEmpty() || (isShared && isUnread)) await readInbox(limit);
+      if (queues.isEmpty() || (isShared && isUnread)) await readInbox(limit);
       else {
-        for (const [scope, lane] of lanes.all())
-          if (lane.rows.size === 0 && lane.isMoreBehind) await readInbox(limit, scope);
+        for (const [scope, queue] of queues.all())
+          if (queue.rows.size === 0 && queue.hasMoreInStore) await readInbox(limit, scope);
       }
       return take(0, limit);
     },
@@ -97,7 +100,7 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
 
     /** Removes deliveries that were routed; returns how much each one was. */
     remove(ids: readonly number[]): { scope: number; bytes: number }[] {
-      return ids.flatMap((id) => lanes.remove(id) ?? []);
+      return ids.flatMap((id) => queues.remove(id) ?? []);
     },
   };
 }

@@ -8,12 +8,16 @@ import type { Store } from '../store/store.ts';
  */
 const LOST_MS = 5 * SECOND;
 
+/** Knows how the responses to deliveries ended. */
+export type Responses = ReturnType<typeof watchResponses>;
+
 /** What this process knows about the responses to deliveries that it received. */
 interface OwnResponses {
   has(id: number): boolean;
   ackedAt(id: number): number | null | undefined;
   /** Resolves once it knows of every delivery that the inbox shows now. */
   tracked(): Promise<void>;
+  forget(ids: readonly number[]): void;
 }
 
 /**
@@ -53,6 +57,7 @@ export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponse
     },
     /** Forgets deliveries that were routed. */
     forget(ids: readonly number[]): void {
+      own.forget(ids);
       for (const id of ids) {
         openSince.delete(id);
         readEarly.delete(id);

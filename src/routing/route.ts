@@ -12,6 +12,7 @@ import {
   type WaitingDelivery,
 } from './decide.ts';
 import { createInboxBuffer, type InboxBuffer } from './inbox-buffer.ts';
+import type { Responses } from './responses.ts';
 
 /** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
 const MAX_IN_COMMIT = 400;
@@ -23,7 +24,7 @@ const YIELD_FACTOR = 49;
 /** The shortest and the longest such wait, and how often it checks whether the receiver is still busy. */
 const YIELD_MS = 250;
 const MAX_YIELD_MS = 5_000;
-const LOOK_MS = 10;
+const BUSY_CHECK_MS = 10;
 /** Pause after a failure of the database's file, such as a full disk. */
 const PAUSE_MS = 500;
 
@@ -34,11 +35,15 @@ interface RoutedBody {
 }
 
 /** Dependencies and callbacks of the router. The callbacks are called after each commit. */
-export interface RouterOptions extends DecideOptions {
+export interface RouterOptions extends Omit<DecideOptions, 'ackedAt'> {
+  /** Reads the inbox, and knows how the responses to its deliveries ended. */
+  responses: Responses;
   /** These deliveries left the inbox; `quarantined` of them went to quarantine. */
   onRouted(result: { ids: number[]; bodies: RoutedBody[]; quarantined: number }): void;
-  /** These channels have something to post or edit, named once per alert, after this many events. */
+  /** These channels have something to post, named once per alert, after this many events. */
   onAlerts(targets: readonly AlertTarget[], events: number): void;
+  /** Sent messages must change in these channels. */
+  onEdits(channelIds: readonly string[]): void;
   /** Whether the receiver is so busy that routing should wait. */
   isReceiverBusy?(): boolean;
   after: Clock['after'];
@@ -48,10 +53,10 @@ export interface RouterOptions extends DecideOptions {
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
-  const { store, log, ackedAt, after, isReceiverBusy = () => false } = options;
-  const buffer = createInboxBuffer(store, parseDelivery, options.isShared);
+  const { responses, log, after, isReceiverBusy = () => false } = options;
+  const buffer = createInboxBuffer(responses, parseDelivery, options.isShared);
   const routeItems = createItemRouter(options, buffer);
-  const pending = createPendingScopes(ackedAt);
+  const pending = createPendingScopes(responses.ackedAt);
   let isWanted = false;
   /** How long the last commit took, with what led to it. */
   let tookMs = 0;
@@ -71,7 +76,7 @@ export function startRouter(options: RouterOptions) {
   /** Receiving has priority; the inbox is already on disk. In real time, because the load is real. */
   async function yieldToReceiver(): Promise<void> {
     const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
-    while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(LOOK_MS);
+    while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
   async function run(): Promise<void> {
@@ -98,9 +103,14 @@ export function startRouter(options: RouterOptions) {
   }
 
   return {
-    /** There may be something to route: these were stored just now, others may wait in the inbox. */
-    wake(stored: readonly InboxRow[] = []): void {
-      buffer.add(stored);
+    /** Routes these, which were stored just now, and what else waits in the inbox. */
+    deliveriesStored(rows: readonly InboxRow[]): void {
+      buffer.add(rows);
+      wake();
+    },
+    /** Routes what waits in the inbox and can be routed now. */
+    wake(): void {
+      buffer.add([]);
       wake();
     },
     async close(): Promise<void> {
@@ -113,7 +123,8 @@ export function startRouter(options: RouterOptions) {
 
 /** Returns a function that routes those of the items that can be decided, and returns how many. */
 function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDelivery>) {
-  const { store, log, now, ackedAt, onRouted, onAlerts } = options;
+  const { store, log, now, responses, onRouted, onAlerts, onEdits } = options;
+  const { ackedAt } = responses;
 
   async function routeItems(items: WaitingDelivery[]): Promise<number> {
     try {
@@ -133,7 +144,7 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
   }
 
   async function routeTogether(items: WaitingDelivery[]): Promise<number> {
-    const { result, logRouted } = await decide(items, options);
+    const { result, logRouted } = await decide(items, { ...options, ackedAt });
     const ids = [...result.done, ...result.quarantined.map(({ id }) => id)];
     if (ids.length === 0) return 0;
     const committing = store.routing.commit(result);
@@ -141,8 +152,7 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
     const edited = await committing;
     logRouted();
     if (result.alerts.length > 0) onAlerts(result.alerts, ids.length);
-    const editTargets = edited.map((channelId) => ({ channelId }));
-    if (editTargets.length > 0) onAlerts(editTargets, 0);
+    if (edited.length > 0) onEdits(edited);
     finish(ids, result.quarantined.length);
     return ids.length;
   }
@@ -158,6 +168,7 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
   }
 
   function finish(ids: number[], quarantined: number): void {
+    responses.forget(ids);
     onRouted({ ids, bodies: buffer.remove(ids), quarantined });
   }
 
@@ -165,7 +176,7 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
 }
 
 /** Remembers the scopes that cannot be routed, because the response to their oldest delivery is pending. */
-function createPendingScopes(ackedAt: RouterOptions['ackedAt']) {
+function createPendingScopes(ackedAt: Responses['ackedAt']) {
   let oldestIds: ReadonlySet<number> = new Set();
   const isPending = (id: number) => ackedAt(id) === undefined;
   return {

@@ -39,7 +39,7 @@ export function toScamSignals(
   for (const { symbol, token, cataloged } of news) {
     if (cataloged && symbol !== null) addTo(signals.genuine, skeleton(symbol), token);
   }
-  for (const counterparty of counterparties) noteCounterparty(signals, counterparty, counterparty.seenAt);
+  for (const counterparty of counterparties) addCounterparty(signals, counterparty, counterparty.seenAt);
   return signals;
 }
 
@@ -47,7 +47,7 @@ const keyOf = ({ guildId, address, counterparty }: Counterparty) =>
   `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
 
 /** Adds a counterparty to the signals. */
-export function noteCounterparty({ counterparties }: ScamSignals, noted: Counterparty, at: number): void {
+export function addCounterparty({ counterparties }: ScamSignals, noted: Counterparty, at: number): void {
   const key = keyOf(noted);
   const alike = counterparties.get(key) ?? new Map<AddressText, number>();
   counterparties.set(key, alike.set(noted.counterparty, at));

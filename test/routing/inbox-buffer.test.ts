@@ -21,18 +21,16 @@ function openInbox(isShared = false) {
     return { row };
   };
   const inbox = {
-    inbox: {
-      next: (limit: number, characters: number, scope?: number) => {
-        read.count++;
-        const found: InboxRow[] = [];
-        let length = 0;
-        for (const row of rows.filter((row) => scope === undefined || row.scope === scope).slice(0, limit)) {
-          if (length < characters) found.push(row);
-          length += row.body.length;
-        }
-        return read.answer(found);
-      },
-    } as never,
+    next: (limit: number, characters: number, scope?: number) => {
+      read.count++;
+      const found: InboxRow[] = [];
+      let length = 0;
+      for (const row of rows.filter((row) => scope === undefined || row.scope === scope).slice(0, limit)) {
+        if (length < characters) found.push(row);
+        length += row.body.length;
+      }
+      return read.answer(found);
+    },
   };
   const buffer = createInboxBuffer(inbox, parse, isShared);
   return {

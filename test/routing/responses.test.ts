@@ -10,7 +10,7 @@ function open(own: Record<number, number | null | undefined> = {}) {
   const has = (id: number) => id in own;
   const responses = watchResponses(
     { inbox },
-    { has, ackedAt: (id) => own[id], tracked: async () => undefined },
+    { has, ackedAt: (id) => own[id], tracked: async () => undefined, forget: () => undefined },
     () => time.passed,
   );
   const read = async (...found: Partial<Omit<InboxRow, 'identity'>>[]) => {

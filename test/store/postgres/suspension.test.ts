@@ -6,7 +6,7 @@ import { configOf, noGateway, PATH_TOKEN, testLog } from '../../app.ts';
 import { isPostgresMissing, startPostgres } from './server.ts';
 
 it.skipIf(isPostgresMissing())(
-  'refuses deliveries for a second after a sleep, because their senders may have delivered to another process',
+  'refuses deliveries for a second after it was suspended, because their senders may have delivered to another process',
   async () => {
     await using server = await startPostgres();
     const clock = createManualClock();
