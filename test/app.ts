@@ -1,4 +1,4 @@
-import pino, { type Logger } from 'pino';
+import pino, { type Level, type Logger } from 'pino';
 import type { Discord } from '../sandbox/discord/index.ts';
 import type { AppOverrides } from '../src/app/overrides.ts';
 import { type Config, readConfig } from '../src/config.ts';
@@ -27,6 +27,16 @@ export const configOf = (
 
 /** Logs nothing, or as much as TEST_LOG names. */
 export const testLog = (): Logger => pino({ level: process.env.TEST_LOG ?? 'silent' });
+
+/** The same, for a test that reads the lines from this level on. */
+export const readLog = (level: Level, onLine: (line: string) => void): Logger =>
+  pino(
+    { level },
+    pino.multistream([
+      { level, stream: { write: onLine } },
+      { level: testLog().level as Level, stream: process.stdout },
+    ]),
+  );
 
 /** In the place of the gateway, for tests in which nobody uses a command: connected, and nothing happens there. */
 export const noGateway: NonNullable<AppOverrides['connect']> = () => ({

@@ -98,7 +98,9 @@ describe('layout', () => {
   it('lets the contract suite know the port alone', () => {
     const contract = OUTSIDERS.filter((path) => path.startsWith('test/store/contract/'));
     expect(contract.length).toBeGreaterThan(5);
-    const wrong = contract.filter((path) => /sqlite|postgres|\bpg\b|better-/i.test(readFileSync(join(ROOT, path), 'utf8')));
+    const wrong = contract.filter((path) =>
+      /sqlite|postgres|\bpg\b|better-/i.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
     expect(wrong).toEqual([]);
   });
 

@@ -296,9 +296,9 @@ describe('the receiver URL', () => {
     // The same project, stored again: its new URL is not the one in the question either.
     await world.services.projects.remove(orchid.id);
     await store({ projectId: 'another' });
-    const anew = await world.press(replaced, 'setup:removed', HERE);
+    const again = await world.press(replaced, 'setup:removed', HERE);
     expect(await tokens()).toHaveLength(1);
-    expect(textOf(await world.press(anew, 'setup:removed', HERE))).toContain('Project removed');
+    expect(textOf(await world.press(again, 'setup:removed', HERE))).toContain('Project removed');
     expect(await tokens()).toEqual([]);
   });
 

@@ -91,10 +91,10 @@ it('limits the dry run to the events of the server’s own project, and to the l
     { scope, ago: 3 },
     { to },
   ]);
-  const wish = { ...DEFAULT_CHOICES, guildId: orchid.id, address: to };
+  const chosen = { ...DEFAULT_CHOICES, guildId: orchid.id, address: to };
   const judged = (changed: object, max: number) => {
     const period = { since: 0, until: world.clock.now(), max, channelIds: null };
-    return dryRun({ ...wish, ...changed }, period, world.store.history.recentTransfers);
+    return dryRun({ ...chosen, ...changed }, period, world.store.history.recentTransfers);
   };
   expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });
   expect(await judged({}, 1)).toMatchObject({ cut: 1 });

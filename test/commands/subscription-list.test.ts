@@ -92,7 +92,7 @@ describe('/subscription list', () => {
 
   it('lists every subscription of a page, however long its description is', async () => {
     const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
-    const wish = {
+    const chosen = {
       filters,
       minimum: `${'1'.repeat(60)}.${'1'.repeat(60)}`,
       token: lower(TOKEN),
@@ -101,7 +101,7 @@ describe('/subscription list', () => {
     const { general, alerts, whales, announcements, treasury, audit } = harbor;
     const channels = [general, alerts, whales, announcements, treasury, audit];
     for (const channelId of channels) {
-      const { id } = await world.subscribe({ ...wish, channelId });
+      const { id } = await world.subscribe({ ...chosen, channelId });
       const now = world.clock.now();
       await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000 });
       await world.recordActivity(id, { lastEventAt: now });

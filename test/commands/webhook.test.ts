@@ -223,11 +223,11 @@ describe('/webhook remove', () => {
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toContain('The service responded: `Addresses deleted`');
     // Somebody who gave the address to another webhook.
-    const anew = await world.subscribe({ channelId: harbor.general });
+    const later = await world.subscribe({ channelId: harbor.general });
     const forgotten = await world.press(done, 'webhook:forget');
     expect(textOf(forgotten)).toContain('Removed 1 subscription here');
     const left = (await world.store.subscriptions.list(harbor.id)).map(({ id }) => id);
-    expect(left.sort()).toEqual([other.id, anew.id].sort());
+    expect(left.sort()).toEqual([other.id, later.id].sort());
   });
 
   it('shows the manager role only how many hidden subscriptions get no more alerts, and keeps those', async () => {

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { expect, onTestFinished } from 'vitest';
 import type { CommandContext, CommandServices, CommandSettings } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
@@ -7,6 +6,7 @@ import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
+import { readLog } from '../app.ts';
 import { openPipeline, type Restart } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { createPeople } from './people.ts';
@@ -39,7 +39,7 @@ interface WorldOptions {
 export async function startWorld(options: WorldOptions = {}) {
   const { commands } = options;
   const logged: Record<string, unknown>[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const log = readLog('debug', (line) => void logged.push(JSON.parse(line)));
   let gateway: Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
   const connect: AppOverrides['connect'] = (given) => {
     gateway = startGateway(commands ? { ...given, commands: async () => commands } : given);
@@ -117,7 +117,7 @@ export async function startWorld(options: WorldOptions = {}) {
     },
 
     /** Adds a subscription without a command. */
-    async subscribe(wish: Partial<NewSubscription> = {}) {
+    async subscribe(changed: Partial<NewSubscription> = {}) {
       const outcome = await pipeline.store.subscriptions.add(
         {
           guildId: seed.harbor.id,
@@ -125,7 +125,7 @@ export async function startWorld(options: WorldOptions = {}) {
           address: lower(A),
           createdBy: seed.ada,
           createdAt: clock.now(),
-          ...wish,
+          ...changed,
         },
         1_000_000,
       );

@@ -128,8 +128,8 @@ async function startBoth(changed: Changed = {}, isReady = true): Promise<Gateway
 const untilReady = ({ gateway }: GatewayBot) => until('the gateway is ready', () => gateway.state() === 'ready');
 
 async function subscribe({ app }: GatewayBot, guildId: string, channelId: string, address: string): Promise<void> {
-  const wish = { guildId, channelId, address: lower(address), createdBy: '1', createdAt: 0 };
-  expect(await app.internals.store.subscriptions.add(wish, 1_000)).toMatchObject({ status: 'added' });
+  const wanted = { guildId, channelId, address: lower(address), createdBy: '1', createdAt: 0 };
+  expect(await app.internals.store.subscriptions.add(wanted, 1_000)).toMatchObject({ status: 'added' });
 }
 
 let relay: Relay;

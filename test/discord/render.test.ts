@@ -431,12 +431,12 @@ it.each<[Partial<Subscription>, string, string[]]>([
   [{ token: USDC }, '📥 Incoming · 1,234.5 `SAMPLE`', [ALICE, USDC]],
   [{ kind: 'nft' }, '📥 Incoming · `Sample token` #42', [ALICE]],
   [{ kind: 'nft', direction: 'outgoing', token: KEYS }, '📤 Outgoing · `Sample token` #42', [ALICE, KEYS]],
-])('renders a sample as the subscription would be alerted: %o', (wish, title, addresses) => {
-  const subscription = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
+])('renders a sample as the subscription would be alerted: %o', (changed, title, addresses) => {
+  const subscription = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...changed };
   const server = { language: null, style: 'full' as const };
   const [embed] = sampleMessage(subscription as Subscription, SETTINGS, 0, server).embeds!;
   expect(embed!.title).toBe(`🧪 SAMPLE · ${title}`);
-  const side = wish.direction === 'outgoing' ? 'From' : 'To';
+  const side = changed.direction === 'outgoing' ? 'From' : 'To';
   expect(read(embed!)).toContain(`**${side}**\n\`${checksumAddress(ALICE)}\``);
   for (const one of addresses) expect(times(read(embed!), checksumAddress(one as typeof USDC))).toBe(1);
 });

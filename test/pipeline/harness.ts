@@ -181,8 +181,8 @@ export async function openPipeline({
     file,
     async watch(address, channelId, more = {}) {
       const place = { guildId: HARBOR, channelId, address };
-      const wish = { ...place, createdBy: seed.ada, createdAt: clock.now(), ...more };
-      const added = await bot.store.subscriptions.add(wish, 1_000);
+      const wanted = { ...place, createdBy: seed.ada, createdAt: clock.now(), ...more };
+      const added = await bot.store.subscriptions.add(wanted, 1_000);
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },

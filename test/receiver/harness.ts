@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pino from 'pino';
 import { request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
@@ -9,7 +8,7 @@ import { startApp } from '../../src/app.ts';
 import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
-import { configOf, noGateway } from '../app.ts';
+import { configOf, noGateway, readLog } from '../app.ts';
 import { createMachine } from '../pipeline/machine.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime, until } from '../until.ts';
@@ -61,7 +60,7 @@ export async function openReceiver({
     database: { ...database, store: between(routing.hold(database.store)) },
     clock: machine,
     elapsed: clock.now,
-    log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+    log: readLog('trace', (line) => void logged.push(line)),
     connect: noGateway,
     ...(limits && { limits }),
     ...(headers && { headers }),

@@ -110,8 +110,8 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await subscriptions.add(second, 10)).toEqual(taken);
       expect(await subscriptions.list(GUILD)).toHaveLength(2);
       const alice = await subscribe(store, { address: ALICE });
-      const wish = { label: 'treasury', minimum: '5' };
-      expect(await subscriptions.change(GUILD, alice.id, wish)).toEqual(taken);
+      const changed = { label: 'treasury', minimum: '5' };
+      expect(await subscriptions.change(GUILD, alice.id, changed)).toEqual(taken);
       expect(await subscriptions.get(GUILD, alice.id)).toMatchObject({ label: null, minimum: null });
 
       await subscriptions.change(GUILD, other.id, { label: 'Cold' }, { userId: BOB, at: NOW + 1 });
@@ -288,8 +288,8 @@ export function subscriptionsContract(open: OpenEmpty): void {
       await subscribe(store);
       await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
       const limits = { subscriptions, channelsPerAddress: 1, labels: 1 };
-      const wish = { ...file, added: [...added], labels: [...labels] };
-      expect(await store.subscriptions.importAll(wish, limits)).toBe(outcome);
+      const changed = { ...file, added: [...added], labels: [...labels] };
+      expect(await store.subscriptions.importAll(changed, limits)).toBe(outcome);
       expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
       expect(await store.labels.list(GUILD)).toHaveLength(1);
     });
