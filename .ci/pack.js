@@ -9,13 +9,13 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PACKAGES = [
-  { folder: 'sandbox/discord', library: 'index', files: [] },
-  { folder: 'services', library: 'start', files: ['discovery/providers.json'] },
+  { folder: 'sandbox/discord', library: 'index', files: [], node: '>=22.19' },
+  { folder: 'services', library: 'start', files: ['discovery/providers.json'], node: '>=24' },
 ];
 const target = resolve(process.argv[2] ?? '.');
 mkdirSync(target, { recursive: true });
 
-for (const { folder, library, files } of PACKAGES) {
+for (const { folder, library, files, node } of PACKAGES) {
   const made = mkdtempSync(join(tmpdir(), 'package-'));
   const settings = join(made, 'tsconfig.json');
   writeFileSync(
@@ -44,7 +44,7 @@ for (const { folder, library, files } of PACKAGES) {
     ...described,
     exports: `./${folder}/${library}.js`,
     bin: `./${folder}/main.js`,
-    engines: { node: '>=22.19' },
+    engines: { node },
   };
   writeFileSync(join(made, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   execFileSync('npm', ['pack', '--silent', '--pack-destination', target], { cwd: made, stdio: 'inherit' });

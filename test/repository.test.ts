@@ -59,6 +59,19 @@ it('gives the Discord stand-in the versions of the bot, and lets it import only 
   expect([...names].toSorted()).toEqual(Object.keys(dependencies).toSorted());
 });
 
+it.each(['sandbox/discord', 'services'])(
+  'promises for the package of %s only a Node that has what it uses',
+  (folder) => {
+    const [, node] = new RegExp(`'${folder}'.*node: '>=(\\d+)`).exec(read('.ci/pack.js'))!;
+    const sources = readdirSync(resolve(ROOT, folder), { encoding: 'utf8', recursive: true })
+      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+      .map((name) => read(`${folder}/${name}`));
+    // The compiler translates `using`, but Node 22 has no stacks.
+    const needed = sources.some((source) => source.includes('DisposableStack')) ? 24 : 22;
+    expect(Number(node)).toBe(needed);
+  },
+);
+
 it('has builds for Linux and macOS on x64 and arm64 of every package with compiled parts', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { os?: string[]; cpu?: string[] }>;
