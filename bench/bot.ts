@@ -76,6 +76,7 @@ export async function startBot(
   const database = DATABASE_URL ? await watch(DATABASE_URL) : openWaiting(fileIn(folder));
   const end = async (signal: NodeJS.Signals) => {
     await database.close();
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;

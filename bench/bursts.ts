@@ -47,14 +47,17 @@ interface Result {
 }
 
 async function measure(alerts: number, channels: number): Promise<Result> {
+  await using stack = new AsyncDisposableStack();
   const discord: Discord = await startDiscord({ seed: 'default', limits: 'discord' });
+  stack.defer(() => discord.close());
   const guildId = seed.harbor.id;
   const ids = Array.from({ length: channels }, (_, n) => {
     return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
   });
-  using folder = newFolder();
+  const folder = stack.use(newFolder());
   fill(folder.path, channels, ids, guildId);
   const bot = await startBot(folder.path, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
+  stack.defer(() => bot.stop());
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
   );
@@ -87,8 +90,6 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   }
   stop();
   const sent = discord.requests(before);
-  await bot.stop();
-  await discord.close();
   const refused = sent.filter(({ status }) => status === 429).length;
   return { ms: last - began, acknowledged, messages: sent.length, refused, gathered: left };
 }

@@ -48,9 +48,11 @@ export async function start<T>(
       return answer;
     },
     async stop() {
-      const ended = once(child, 'exit');
-      child.stdin!.end();
-      await ended;
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        child.stdin!.end();
+        await ended;
+      }
       folder.remove();
     },
   };

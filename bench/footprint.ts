@@ -22,13 +22,15 @@ interface Result {
 }
 
 async function ours(env: Record<string, string>): Promise<Result> {
-  using folder = newFolder();
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(newFolder());
   fill(folder.path, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
   const began = performance.now();
   const connected = Promise.withResolvers<void>();
   const bot = await startBot(folder.path, env, (line) => {
     if (line.includes('"connected to Discord"')) connected.resolve();
   });
+  stack.defer(() => bot.stop());
   await connected.promise;
   const ms = performance.now() - began;
   await wait(IDLE_MS);
@@ -38,17 +40,17 @@ async function ours(env: Record<string, string>): Promise<Result> {
     load = memoryOf(bot.pid);
     return bot.post(bodyOf(n, addressOf(n % ADDRESSES)));
   });
-  await bot.stop();
   return { ms, idle, load };
 }
 
 async function bare(env: Record<string, string>): Promise<Result> {
+  await using stack = new AsyncDisposableStack();
   const began = performance.now();
   const client = await start('bench/login.js', [], { env });
+  stack.defer(() => client.stop());
   const ms = performance.now() - began;
   await wait(IDLE_MS);
   const idle = memoryOf(client.child.pid!);
-  await client.stop();
   return { ms, idle, load: idle };
 }
 
@@ -56,7 +58,9 @@ async function bare(env: Record<string, string>): Promise<Result> {
 export async function footprint(): Promise<void> {
   const rows: Row[] = [];
   for (const guilds of [0, 200, 2_000]) {
+    await using stack = new AsyncDisposableStack();
     const discord = await startDiscord({ seed: guilds === 0 ? 'empty' : 'default', limits: 'none' });
+    stack.defer(() => discord.close());
     for (let n = 2; n < guilds; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, LOG_LEVEL: 'info' };
     const mine: Result[] = [];
@@ -79,7 +83,6 @@ export async function footprint(): Promise<void> {
         'discord.js': short(spread(theirs.map((result) => result[key])).median),
       });
     }
-    await discord.close();
   }
   report('footprint', rows);
 }

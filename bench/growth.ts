@@ -27,24 +27,22 @@ const openIn = (folder: string) => openStore(join(folder, 'bot.sqlite'));
 
 /** The bot's start time in milliseconds, and its memory a moment later, in MiB. */
 async function startUp(folder: string): Promise<{ ms: number; memory: number }> {
-  const bot = await startBot(folder, NOWHERE);
+  await using stack = new AsyncDisposableStack();
+  const bot = stack.adopt(await startBot(folder, NOWHERE), ({ stop }) => stop());
   await wait(2_000);
-  const memory = memoryOf(bot.pid);
-  await bot.stop();
-  return { ms: bot.startMs, memory };
+  return { ms: bot.startMs, memory: memoryOf(bot.pid) };
 }
 
 /** Peak memory, in MiB, while deliveries come as fast as they are acknowledged and until all are routed. */
 async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
-  const bot = await startBot(folder, NOWHERE);
+  await using stack = new AsyncDisposableStack();
+  const bot = stack.adopt(await startBot(folder, NOWHERE), ({ stop }) => stop());
   await many(LOAD, AT_ONCE, () => {
     const n = nextEvent();
     return bot.post(bodyOf(n, addressOf((n * 7_919) % subscriptions)));
   });
   while ((await bot.waiting()).inbox > 0) await wait(100);
-  const memory = mostMemoryOf(bot.pid);
-  await bot.stop();
-  return memory;
+  return mostMemoryOf(bot.pid);
 }
 
 /** The cost of more subscriptions: routing by its room alone, start and memory of the whole bot. */

@@ -47,10 +47,12 @@ export async function holdRates(
   environment: Record<string, string> = {},
   serverSeconds: () => Promise<number> = async () => 0,
 ): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack();
   let messages = 0;
-  const stub = await startStub();
+  const stub = stack.adopt(await startStub(), ({ close }) => close());
   stub.onMessage = () => void messages++;
   const bot = await startBot(folder, { ...environment, DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
+  stack.defer(() => bot.stop());
   await hold(bot.url, { rate: 100, seconds: 2, body: nextBody, atEnd: () => undefined });
   const rows: Row[] = [];
   for (const rate of rates) {
@@ -82,7 +84,5 @@ export async function holdRates(
     if (!held) break;
     while ((await bot.waiting()).inbox > 0) await wait(100);
   }
-  await bot.stop();
-  stub.close();
   return rows;
 }

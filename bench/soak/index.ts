@@ -46,7 +46,9 @@ export async function soak(): Promise<void> {
 async function run(folder: string, file: string, minutes: number): Promise<{ result: Soak; counted: Counted }> {
   const cycles = Math.max(2, Math.round(minutes / CYCLE_MINUTES));
   const cycleMs = (minutes * 60_000) / cycles;
+  await using stack = new AsyncDisposableStack();
   const discord = await startDiscord({ limits: 'discord' });
+  stack.defer(() => discord.close());
   const watched = await watchAddresses(discord, await openStore(file));
   writeFileSync(FILES.log, '');
   let warnings = 0;
@@ -56,6 +58,7 @@ async function run(folder: string, file: string, minutes: number): Promise<{ res
     warnings++;
     appendFileSync(FILES.log, `${line}\n`);
   });
+  stack.defer(() => bot.stop());
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
   );
@@ -95,8 +98,6 @@ async function run(folder: string, file: string, minutes: number): Promise<{ res
   stopCounting();
   const counts = tally.close();
   await sender.close();
-  await bot.stop();
-  await discord.close();
   const posted = tally.posted.map(({ sentAt, postedAt }) => ({ at: sentAt - start, took: postedAt - sentAt }));
   return { result, counted: { counts, posted, sent: sender.sent, asked: people.asked, met, metrics, warnings } };
 }

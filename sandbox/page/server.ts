@@ -37,7 +37,9 @@ export interface PageServer {
  * @throws with a sentence when the port is in use, by another sandbox or by another program.
  */
 export async function listenForPage(port: number): Promise<PageServer> {
+  await using stack = new AsyncDisposableStack();
   const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
+  stack.defer(() => app.close());
   let shown: Sandbox | undefined;
 
   function sandbox(): Sandbox {
@@ -55,16 +57,16 @@ export async function listenForPage(port: number): Promise<PageServer> {
     await app.listen({ host: '127.0.0.1', port });
     await bundled;
   } catch (error) {
-    await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new Error(await portInUse(port)) : error;
   }
+  const started = stack.move();
   const { port: actual } = app.server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${actual}`,
     show(running) {
       shown = running;
     },
-    close: () => app.close(),
+    close: () => started.disposeAsync(),
   };
 }
 

@@ -15,7 +15,8 @@ const INCREMENTAL = 'auto_vacuum = INCREMENTAL';
  */
 export function openDatabase(dir: string): Database.Database {
   const file = join(dir, 'notification.sqlite');
-  const db = openFile(dir, file);
+  using stack = new DisposableStack();
+  const db = stack.adopt(openFile(dir, file), (it) => it.close());
   try {
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma(INCREMENTAL);
@@ -24,9 +25,9 @@ export function openDatabase(dir: string): Database.Database {
     migrate(db, file);
     shrinkable(db);
     db.pragma('foreign_keys = ON');
+    stack.move();
     return db;
   } catch (error) {
-    db.close();
     if (error instanceof Misconfigured) throw error;
     const { code = '', message } = error as { code?: string; message: string };
     if (code === 'SQLITE_BUSY') {

@@ -43,6 +43,8 @@ export async function openPostgresForCopy(url: string, { isSource }: { isSource:
   client.on('error', () => undefined);
   const { host, pathname } = new URL(url);
   const name = `postgres://${host}${pathname}`;
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => client.end());
   try {
     await client.connect();
     await assertUnused(client, name);
@@ -51,11 +53,11 @@ export async function openPostgresForCopy(url: string, { isSource }: { isSource:
     await close();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await client.query(`LOCK TABLE ${TABLE_NAMES.join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    return toCopyable(client, name);
   } catch (error) {
-    await client.end();
     throw toStoreError(error).error;
   }
+  stack.move();
+  return toCopyable(client, name);
 }
 
 async function assertUnused(client: pg.Client, name: string): Promise<void> {
