@@ -49,24 +49,24 @@ export const status = {
     ]);
     const pauses = context.sendingPauses(guildId);
     const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
-    const places = [...silences, ...overview.stopped, ...pauses, ...dead];
+    const places = [...silences, ...overview.blocked, ...pauses, ...dead];
     const channels = places.flatMap(({ channelId }) => channelId ?? []);
     const hidden = await hiddenFrom(interaction, channels, context);
     const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
     const own = access.own ? access.scope : null;
-    const stopped = stoppedLines(overview.stopped.filter(isSeen), context.sendingHold(guildId), context);
+    const blocked = blockedLines(overview.blocked.filter(isSeen), context.sendingHold(guildId), context);
     const errors = [
       ...dead.filter(isSeen).map((last) => deadLetterLine(last, context)),
       refusedLine(access, context),
       own === null ? null : quotaLine(own, context),
     ].filter((line) => line !== null);
-    return embedReply(stopped.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
+    return embedReply(blocked.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
       fields: [
         ...alertFields(overview, pauses.filter(isSeen), t),
         ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
         ...field(t('status.receiver'), own === null ? [] : [usageLine(own, context)]),
         ...field(t('status.silent'), silenceLines(silences.filter(isSeen), context)),
-        ...field(t('status.stopped'), stopped),
+        ...field(t('status.stopped'), blocked),
         ...field(t('status.lastError'), errors),
       ],
       footer: { text: versionLine(context) },
@@ -109,9 +109,9 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   ];
 }
 
-function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null, { t }: Needs): string[] {
+function blockedLines(blocked: GuildOverview['blocked'], hold: GuildHold | null, { t }: Needs): string[] {
   const together = hold ? [t('status.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) })] : [];
-  const lines = firstOf(t, stopped, hold ? 5 : 10, ({ channelId, state, since }) =>
+  const lines = firstOf(t, blocked, hold ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
       ago: since === null ? t('status.unknownTime') : relativeTime(since),

@@ -45,14 +45,14 @@ program
 
 program
   .command('check')
-  .description('check configuration, database, Discord, interfaces and receiver: a verdict and a fix for each')
+  .description('check configuration, database, Discord, interfaces and receiver: a status and a fix for each')
   .addHelpText('after', examples('ledgerbell -- check'))
   .action(async () => {
     const config = readConfig(process.env);
     const { checkAll, render } = await import('./operator/check.ts');
     const checks = await checkAll(config);
     print(render(checks));
-    process.exitCode = checks.some(({ verdict }) => verdict === 'fault') ? 1 : 0;
+    process.exitCode = checks.some(({ status }) => status === 'fault') ? 1 : 0;
   });
 
 const slashCommands = program

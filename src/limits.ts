@@ -10,7 +10,7 @@ const MIN_FILES = 256;
 
 /** Open files that are kept for the database, the gateway and outgoing requests. */
 const OTHER_FILES = 128;
-/** Most connections, however many files may be open. */
+/** Maximum number of connections, however many files may be open. */
 const MAX_CONNECTIONS = 10_000;
 
 /** The system's limits for this process; null: unknown. */
@@ -42,7 +42,7 @@ export async function freeBytes(file: string): Promise<number> {
 }
 
 /** How many connections the receiver may hold at the same time. */
-export const mostConnections = ({ openFiles }: Pick<Limits, 'openFiles'>): number =>
+export const maxConnections = ({ openFiles }: Pick<Limits, 'openFiles'>): number =>
   openFiles === null ? MAX_CONNECTIONS : Math.min(MAX_CONNECTIONS, openFiles - OTHER_FILES);
 
 /** Throws a {@link ConfigError} when the bot cannot work within these limits. */

@@ -1,7 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { forLog } from './errors.ts';
 
-/** Most characters of log lines that wait to be read; beyond that, new lines are dropped. */
+/** Maximum number of characters of log lines that wait to be read; beyond that, new lines are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 /** How long the process waits at its end until its last lines are read. */
 const FLUSH_MS = 200;

@@ -18,7 +18,7 @@ export async function checkChannels(
   interaction: CommandUse,
   { t, server, guildChannels }: Needs,
   subscriptions: readonly Subscription[],
-  stopped: GuildOverview['stopped'],
+  blocked: GuildOverview['blocked'],
 ): Promise<Finding[]> {
   const { guild } = interaction;
   if (!guild) return [fault(outsideLine(interaction, t))];
@@ -37,7 +37,7 @@ export async function checkChannels(
       return finding ? [[id, finding]] : [];
     }),
   );
-  for (const { channelId, state } of stopped) {
+  for (const { channelId, state } of blocked) {
     if (wrong.has(channelId)) continue;
     const key = state === 'parked' ? 'setup.check.parked' : 'setup.check.channelUnreachable';
     wrong.set(channelId, fault(t(key, { channel: `<#${channelId}>` })));

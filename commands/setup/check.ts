@@ -35,19 +35,19 @@ export async function check(interaction: CommandUse, context: Needs): Promise<Re
 async function findingsOf(interaction: CommandUse, context: Needs): Promise<Finding[]> {
   const { guildId } = interaction;
   const { t, metrics } = context;
-  const [all, { stopped, waiting, held }] = await Promise.all([
+  const [all, { blocked, waiting, held }] = await Promise.all([
     context.subscriptions.list(guildId),
     metrics.guild(guildId),
   ]);
   const pauses = context.sendingPauses(guildId);
-  const channels = [...all, ...stopped, ...pauses].flatMap(({ channelId }) => channelId ?? []);
+  const channels = [...all, ...blocked, ...pauses].flatMap(({ channelId }) => channelId ?? []);
   const hidden = await hiddenFrom(interaction, channels, context);
   const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
   const subscriptions = all.filter(isSeen);
   const unseen = all.length - subscriptions.length;
   const isAllHidden = all.length > 0 && subscriptions.length === 0;
   const [ofChannels, ofReceiver, ofProject] = await Promise.all([
-    isAllHidden ? [] : checkChannels(interaction, context, subscriptions, stopped.filter(isSeen)),
+    isAllHidden ? [] : checkChannels(interaction, context, subscriptions, blocked.filter(isSeen)),
     checkReceiver(context),
     checkProject(guildId, context, subscriptions),
     context.interfaces.check(),

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
 import type { Explorer } from '../upstream/explorer.ts';
 import type { InterfaceHealth } from '../upstream/health.ts';
-import { eraseGuild } from './upkeep.ts';
+import { eraseGuild } from './maintenance.ts';
 
 /** Creates the services that commands can use. */
 export function createCommandServices(

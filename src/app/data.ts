@@ -27,7 +27,7 @@ export interface Data {
   database: OpenStore;
   store: Store;
   tokens: PathTokens;
-  /** The same database with its other processes; null: there can be none. */
+  /** What processes on one database share; null: there can be only one. */
   shared: SharedStore | null;
   /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
   lastBackup(): number | null | undefined;

@@ -54,8 +54,8 @@ export async function databasePart({ store, check }: OpenStore, fault: string | 
 }
 
 function discordPart({ state, shards }: Working['gateway']): Part {
-  const present = state();
-  return present === 'ready' ? { ready: true } : { ready: false, detail: present + awayShards(shards()) };
+  const current = state();
+  return current === 'ready' ? { ready: true } : { ready: false, detail: current + awayShards(shards()) };
 }
 
 /** Which shards are disconnected while others are not. */

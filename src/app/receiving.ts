@@ -2,7 +2,7 @@ import { quotaLimits } from '../config.ts';
 import { MIB } from '../domain/bytes.ts';
 import { steadyTime } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import { mostConnections, readLimits } from '../limits.ts';
+import { maxConnections, readLimits } from '../limits.ts';
 import { createAcks } from '../receiver/acks.ts';
 import { createAdmission } from '../receiver/admission.ts';
 import { rememberBadSignatures } from '../receiver/bad-signatures.ts';
@@ -65,7 +65,7 @@ export async function startReceiving(
     acks,
     admission,
     scopeOf: tokens.scopeOf,
-    maxConnections: mostConnections(limits),
+    maxConnections: maxConnections(limits),
     ...(headers && { headers }),
     checkSignature: createSignatureCheck(projects.signingSecrets, now),
     onBadSignature: badSignatures.note,

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 const PAUSE_MS = 2 * MINUTE;
 /** A jump by more than this is logged. */
 const LOGGED_MS = HOUR;
-/** Most pauses that are kept: more than a year of daily restarts. */
+/** Maximum number of pauses that are kept: more than a year of daily restarts. */
 const MAX_PAUSES = 500;
 
 /** What measuring uptime needs; `elapsed` returns milliseconds that really passed. */

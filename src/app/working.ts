@@ -11,10 +11,10 @@ import { createCommandServices } from './command-services.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
 import type { Interfaces } from './interfaces.ts';
+import { startMaintenance } from './maintenance.ts';
 import type { AppOverrides } from './overrides.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
-import { startUpkeep } from './upkeep.ts';
 import { openUptime } from './uptime.ts';
 
 /** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
@@ -44,7 +44,7 @@ export async function startWorking(
   const gateway = connect(gatewayOptions(context, store, sending, services));
   stack.defer(gateway.close);
   const { sender, deliverer } = sending;
-  const stop = startUpkeep(store, clock, log, {
+  const stop = startMaintenance(store, clock, log, {
     since: uptime.since,
     look() {
       const { authorized, breaker } = deliverer.state();

@@ -55,11 +55,11 @@ export const discordUrl = openUrl('https://discord.com/api').refine(
 /** Sent as a header: any other character would make every request fail. */
 export const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
-/** A whole number, at least `least`. */
-export const count = (least: 0 | 1) =>
+/** A whole number, at least `min`. */
+export const count = (min: 0 | 1) =>
   z
     .string()
-    .regex(least === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${least} to 999999999`)
+    .regex(min === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${min} to 999999999`)
     .transform(Number);
 /** Server IDs, separated by commas. */
 export const guildIds = z

@@ -9,7 +9,7 @@ const WINDOW_MS = 10 * MINUTE;
 const PROBE_BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
 /** Probes before the pauses grow: until then, each may find a channel that works. */
 const EVEN_PROBES = 10;
-/** A guild's requests in flight, at most: half of all, so that others always have room. */
+/** Maximum number of a guild's requests in flight: half of all, so that others always have room. */
 const MAX_IN_FLIGHT = 20;
 /** Time between two probes after changes of permissions: within the budget, and beyond it. */
 const CHANGE_SPACING_MS = { within: 5 * SECOND, beyond: MINUTE };

@@ -6,9 +6,9 @@ import type { RenderContext } from './render-context.ts';
 import { isFake, remarksOf } from './warnings.ts';
 import { labelOf, linked, named, number, shortId, totalMoved, VIEW_STYLES, whatMoved } from './wording.ts';
 
-/** Most full addresses on one side of a sweep. */
+/** Maximum number of full addresses on one side of a sweep. */
 const MAX_PARTIES = 5;
-/** Most characters of a sweep's IDs. */
+/** Maximum length of a sweep's IDs. */
 const MAX_IDS = 400;
 
 /** The alerts of a message, at least one. */

@@ -21,7 +21,7 @@ const LINES = '#3a3e46';
 const ZERO = '#8b929e';
 const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
-/** Most labels below the bars. */
+/** Maximum number of labels below the bars. */
 const MAX_LABELS = 9;
 
 /** The label of a grid line: 12, 250, 1.5k. */
@@ -82,7 +82,7 @@ function draw({ labels, up, down, other, language }: Bars): Buffer {
             padding: 12,
             maxRotation: 0,
             autoSkip: false,
-            // Counted from the right, because people look for the present.
+            // Counted from the right, because readers look for the latest value.
             callback: (_, index) => ((labels.length - 1 - index) % every === 0 ? labels[index] : ''),
           },
           grid: { display: false },

@@ -29,9 +29,9 @@ export function createCommandMentions(registered: readonly Registered[]): (reply
       }
     }
   }
-  const withMentions = (text: string, most: number): string => {
+  const withMentions = (text: string, max: number): string => {
     const after = text.replaceAll(/`\/([^`\n]{1,70})`/gu, (code, path: string) => mentions.get(path) ?? code);
-    return after.length <= most ? after : text;
+    return after.length <= max ? after : text;
   };
   return (reply) => ({
     ...reply,

@@ -22,9 +22,9 @@ import {
 
 /** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
 const MAX_LEGS = 10;
-/** Most counterparties that a sum of transfers names. */
+/** Maximum number of counterparties that a sum of transfers names. */
 const MAX_PARTIES = 5;
-/** Most watched addresses in a title. */
+/** Maximum number of watched addresses in a title. */
 const MAX_OWNERS = 3;
 const MINUS = '−';
 
@@ -220,11 +220,11 @@ function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext)
 /** The names of the first few addresses, and how many more there are. */
 function firstOf(
   addresses: readonly (AddressText | null)[],
-  most: number,
+  max: number,
   nameOf: (address: AddressText | null) => string,
   context: RenderContext,
 ): string {
-  const names = addresses.slice(0, most).map(nameOf);
+  const names = addresses.slice(0, max).map(nameOf);
   const rest = addresses.length - names.length;
   if (rest > 0) names.push(context.t('alert.more', { number: number(rest, context) }));
   return names.join(context.t('reply.comma'));

@@ -44,7 +44,7 @@ function rowOf(alert: Alert): string {
   ]);
 }
 
-/** Most rows of an activity file. */
+/** Maximum number of rows of an activity file. */
 const MAX_ROWS = 20_000;
 const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';

@@ -32,7 +32,7 @@ const MAX_LISTED = 10;
 /** Above this many alerts, a CSV file with all of them is attached. */
 const CSV_ABOVE = 500;
 const MAX_TOKENS = 12;
-/** Most totals of one token: one per direction, and as many for suspicious alerts. */
+/** Maximum number of totals of one token: one per direction, and as many for suspicious alerts. */
 const MAX_TOTALS = 6;
 const MAX_LARGEST = 6;
 const COLOR = 0x6e7681;

@@ -26,7 +26,7 @@ import {
   VIEW_STYLES,
 } from './wording.ts';
 
-/** Most names in a footer. */
+/** Maximum number of names in a footer. */
 const MAX_WATCHED = 10;
 const WATCHED = {
   incoming: 'alert.watchedIncoming',

@@ -4,7 +4,7 @@ import { checksumAddress } from '../domain/typed-address.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { duration, named } from './wording.ts';
 
-/** Most addresses in one notice. */
+/** Maximum number of addresses in one notice. */
 const MAX_ADDRESSES = 10;
 const COLOR = 0xd4a72c;
 

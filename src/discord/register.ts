@@ -22,9 +22,9 @@ export async function registerCommands(
   const wanted = commands.map(({ data }) => localize(data.toJSON()));
   const route = Routes.applicationCommands(applicationId);
   const query = new URLSearchParams({ with_localizations: 'true' });
-  const present = await rest.get(route, { query }).catch(() => null);
-  if (Array.isArray(present) && fingerprint(present) === fingerprint(wanted)) {
-    onRegistered(present as APIApplicationCommand[]);
+  const current = await rest.get(route, { query }).catch(() => null);
+  if (Array.isArray(current) && fingerprint(current) === fingerprint(wanted)) {
+    onRegistered(current as APIApplicationCommand[]);
     return 'unchanged';
   }
   const registered = await rest.put(route, { body: wanted }).catch((error: unknown) => {

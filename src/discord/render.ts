@@ -20,9 +20,9 @@ import { type RenderContext, type RenderSettings, renderContext } from './render
 import { remarksOf, warningsOf } from './warnings.ts';
 import { code, hash, VIEW_STYLES } from './wording.ts';
 
-/** Most characters of a plain alert's amount and token ID: the longest that both can be. */
+/** Maximum length of a plain alert's amount and token ID: the longest that both can be. */
 const MAX_RAW_AMOUNT = 200;
-/** Most alerts in one message, however short. */
+/** Maximum number of alerts in one message, however short. */
 const MAX_ALERTS = 500;
 
 /** How many characters fit into one message, and into each embed's description. */
@@ -32,14 +32,14 @@ interface Room {
 }
 
 /** The room of each form of message. A new one is not filled up: names and remarks that are added later need room, too. */
-const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
+const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
   full: {
-    most: { characters: 6_000, description: MAX_DESCRIPTION },
+    max: { characters: 6_000, description: MAX_DESCRIPTION },
     atFirst: { characters: 5_200, description: 3_500 },
   },
   // The text of all components, mentions included.
   compact: {
-    most: { characters: 4_000, description: 4_000 },
+    max: { characters: 4_000, description: 4_000 },
     atFirst: { characters: 3_800, description: 3_800 },
   },
 };
@@ -71,15 +71,15 @@ export function renderAlerts(
   const other = alerts.findIndex((alert) => !suits(alert));
   const alike = other === -1 ? alerts : alerts.slice(0, other);
   const context = renderContext(alike, settings);
-  const { most, atFirst } = ROOM[style];
+  const { max, atFirst } = ROOM[style];
   const shownRoles = before?.allowed_mentions?.roles ?? [];
   // In a message with embeds, mentions are in the content, which has a limit of its own.
   const reserved =
     style === 'full' ? 0 : 1 + mentionOf(now === null ? shownRoles : mentionsOf(alike, now).roles).length;
-  let filled = fill(alike, style, context, now === null ? most : atFirst, reserved);
+  let filled = fill(alike, style, context, now === null ? max : atFirst, reserved);
   for (const hasShortNames of [false, true]) {
     if (now !== null || filled.used === alike.length) break;
-    filled = fill(alike, style, { ...context, unlinked: true, hasShortNames }, most, reserved);
+    filled = fill(alike, style, { ...context, unlinked: true, hasShortNames }, max, reserved);
   }
   const shown = alike.slice(0, filled.used);
   const { used } = filled;

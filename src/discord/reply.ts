@@ -13,7 +13,7 @@ import type { ButtonUse, CommandUse, FormUse, MenuUse, MessageUse, Reply } from 
 
 /** Interactions that get a reply. */
 export type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
-/** The same before it is known that they are from a guild. */
+/** Interactions before it is known that they are from a guild. */
 type Incoming =
   | ChatInputCommandInteraction
   | MessageContextMenuCommandInteraction

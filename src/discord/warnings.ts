@@ -8,7 +8,7 @@ import { code, duration, linked, named, number } from './wording.ts';
 
 /** The color of a suspicious alert. */
 export const WARNING_COLOR = 0xffcc00;
-/** Most warnings of one kind in one embed. */
+/** Maximum number of warnings of one kind in one embed. */
 const MAX_WARNINGS = 3;
 
 /** The warnings above the transfer, as lines. */

@@ -26,11 +26,11 @@ export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; colo
   several: { icon: '🧾', color: 0x8b949e },
 };
 
-/** Most characters of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
+/** Maximum length of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
 export const MAX_SUM = 120;
-/** Most characters of a token ID in a line; longer ones are among the details. */
+/** Maximum length of a token ID in a line; longer ones are among the details. */
 export const MAX_TOKEN_ID = 24;
-/** Most graphemes of a label. */
+/** Maximum number of graphemes of a label. */
 const MAX_LABEL = 60;
 const MAX_SHORT_LABEL = 20;
 
@@ -48,8 +48,8 @@ export function replyWording(settings: RenderSettings) {
 }
 
 /** Third-party text as inline code; `fallback` replaces missing text. */
-export function code(text: string | null | undefined, fallback: string, { t }: RenderContext, most?: number): string {
-  return inCode(text, fallback, most, t('alert.hiddenName'));
+export function code(text: string | null | undefined, fallback: string, { t }: RenderContext, max?: number): string {
+  return inCode(text, fallback, max, t('alert.hiddenName'));
 }
 
 /** A name that the guild chose. */

@@ -1,4 +1,4 @@
-/** Whether a channel can be written to: `parked` may not now (403), `unreachable` is gone (404). */
+/** Whether the bot can post in a channel. Blocked ones are `parked` (not permitted now, 403) or `unreachable` (gone, 404). */
 export type ChannelState = 'ready' | 'parked' | 'unreachable';
 
 /** A channel with something to send. */
@@ -14,7 +14,7 @@ export interface ChannelHead {
   since: number | null;
 }
 
-/** The reason that people read while a channel is closed because it was deleted or its guild removed the bot. */
+/** The reason that people read while a channel is blocked because it was deleted or its guild removed the bot. */
 export const GONE = 'channel or server is gone';
 
 /** A channel that a guild uses; `state` null: nothing was posted there yet. */
@@ -25,7 +25,7 @@ export interface UsedChannel {
 
 /**
  * Returns where a guild's admins are notified of trouble in a channel: in the guild's default channel, or else in one in
- * use, preferably one in which the bot has posted before. Null: there is no other channel that can be written to.
+ * use, preferably one in which the bot has posted before. Null: there is no other channel that the bot can post in.
  */
 export function channelForNotices(
   troubledId: string,
@@ -53,13 +53,13 @@ export interface KnownGuild {
 /** Of a shard's known guilds: those that the bot is not in, and those that it is in again although they removed it. */
 export function compareGuilds(
   known: readonly KnownGuild[],
-  present: ReadonlySet<string>,
+  current: ReadonlySet<string>,
   shard: Shard,
 ): { gone: string[]; back: string[] } {
   const here = known.filter(({ guildId }) => isInShard(shard, guildId));
   const idsOf = (guilds: readonly KnownGuild[]) => guilds.map(({ guildId }) => guildId);
   return {
-    gone: idsOf(here.filter(({ guildId }) => !present.has(guildId))),
-    back: idsOf(here.filter(({ guildId, removed }) => removed && present.has(guildId))),
+    gone: idsOf(here.filter(({ guildId }) => !current.has(guildId))),
+    back: idsOf(here.filter(({ guildId, removed }) => removed && current.has(guildId))),
   };
 }

@@ -4,12 +4,12 @@ export interface Backlog {
   inbox: { waiting: number; oldest: number | null };
   quarantine: { rows: number; bytes: number };
   /**
-   * Alerts that wait for their message: `due` now, `held` until a chosen time, or kept for a channel that cannot be
-   * written to (`closed`). `oldest`: since when the oldest one that is due, or whose message is not confirmed, could
+   * Alerts that wait for their message: `due` now, `held` until a chosen time, or kept for a blocked channel (`closed`, as
+   * in the metric). `oldest`: since when the oldest one that is due, or whose message is not confirmed, could
    * have been posted.
    */
   alerts: { due: number; held: number; closed: number; oldest: number | null };
-  /** Messages that are frozen and not confirmed, in channels that can be written to. */
+  /** Messages that are frozen and not confirmed, in channels that are not blocked. */
   frozen: number;
   deadLetters: number;
   channels: { parked: number; unreachable: number };
@@ -23,8 +23,8 @@ export interface GuildOverview {
   held: number;
   deadLetters: number;
   lastDeadLetter: { channelId: string; reason: string; at: number } | null;
-  /** Channels with waiting alerts that cannot be written to now, and since when. */
-  stopped: { channelId: string; state: 'parked' | 'unreachable'; since: number | null }[];
+  /** Channels with waiting alerts that the bot cannot post in now, and since when. */
+  blocked: { channelId: string; state: 'parked' | 'unreachable'; since: number | null }[];
 }
 
 /** What is stored about a guild. */

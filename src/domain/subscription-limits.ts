@@ -88,8 +88,8 @@ export function importRefusal(
   const { added } = file;
   const unnamed = labelRefusal(book, namesIn(file), labels);
   if (isStale(file, existing) || unnamed?.status === 'label-taken') return 'stale';
-  const present = channels.values().reduce((sum, count) => sum + count, 0);
-  if (added.length > 0 && present + added.length > subscriptions) return 'full';
+  const current = channels.values().reduce((sum, count) => sum + count, 0);
+  if (added.length > 0 && current + added.length > subscriptions) return 'full';
   for (const [address, rows] of Map.groupBy(added, (row) => row.address))
     if ((channels.get(address) ?? 0) + rows.length > channelsPerAddress) return 'crowded';
   return unnamed && 'labels-full';

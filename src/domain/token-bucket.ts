@@ -16,7 +16,7 @@ export function createBuckets({ burst, everyMs }: BucketRule) {
   return {
     /** Milliseconds until the next one may happen; 0: now. */
     wait: (key: string, now: number): number => Math.max(0, Math.ceil((1 - leftAt(key, now)) * everyMs)),
-    /** Takes one. */
+    /** Records that one happened. */
     take(key: string, now: number): void {
       const left = leftAt(key, now) - 1;
       buckets.delete(key);

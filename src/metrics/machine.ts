@@ -30,7 +30,7 @@ export const MACHINE = {
   },
   last_sync_seconds: {
     type: 'gauge',
-    help: 'How long the disk took for the last commit, or has taken for the present one',
+    help: 'How long the disk took for the last commit, or has taken for the current one',
     alarm: 'above 0.5 for 10 minutes',
     means: 'the disk is slow. A commit that takes longer than 2 s is rejected (`late`)',
     todo: 'check what else uses the disk',

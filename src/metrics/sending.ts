@@ -101,7 +101,7 @@ export const SENDING = {
   },
   invalid_requests: {
     type: 'gauge',
-    help: 'Requests answered with 401, 403 or 429 in the last 10 minutes',
+    help: 'Requests that got 401, 403 or 429 in the last 10 minutes',
     alarm: 'above 250',
     means:
       'Discord returned 401, 403 or 429 that many times in 10 minutes. At 500, sending pauses for a while, because Discord bans an address at 10,000',

@@ -16,14 +16,14 @@ import { createExplorer } from '../upstream/explorer.ts';
 import { createNotification } from '../upstream/notification.ts';
 import { discordFault, openRest, readApplication } from './discord.ts';
 
-/** `ledgerbell check`: everything that an operator could have wrong, each with a verdict and what to do. */
+/** `ledgerbell check`: everything that an operator could have wrong, each with a status and what to do. */
 
 /** `off`: not set up, which may be intended. */
-type Verdict = 'fine' | 'warning' | 'fault' | 'off';
+type CheckStatus = 'fine' | 'warning' | 'fault' | 'off';
 
 /** What a check found; `todo`: how to fix it. */
 interface Finding {
-  verdict: Verdict;
+  status: CheckStatus;
   found: string;
   todo?: string;
 }
@@ -33,16 +33,16 @@ export interface Check extends Finding {
   name: string;
 }
 
-const MARKS: Record<Verdict, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
+const MARKS: Record<CheckStatus, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
 /** With less free space, the database's disk may soon be full. */
 const SCARCE_BYTES = 500 * MIB;
 /** Any address: the check passes whether or not the explorer knows it. */
 const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
 
-const fine = (found: string): Finding => ({ verdict: 'fine', found });
-const warning = (found: string, todo: string): Finding => ({ verdict: 'warning', found, todo });
-const fault = (found: string, todo: string): Finding => ({ verdict: 'fault', found, todo });
-const off = (variable: string): Finding => ({ verdict: 'off', found: `off: ${variable} is not set` });
+const fine = (found: string): Finding => ({ status: 'fine', found });
+const warning = (found: string, todo: string): Finding => ({ status: 'warning', found, todo });
+const fault = (found: string, todo: string): Finding => ({ status: 'fault', found, todo });
+const off = (variable: string): Finding => ({ status: 'off', found: `off: ${variable} is not set` });
 
 /** Runs all checks at once; returns the results in a fixed order. */
 export async function checkAll(config: Config): Promise<Check[]> {
@@ -61,12 +61,12 @@ export async function checkAll(config: Config): Promise<Check[]> {
 
 /** The checks as lines for a terminal. */
 export function render(checks: readonly Check[]): string {
-  const lines = checks.flatMap(({ name, verdict, found, todo }) => [
-    `${MARKS[verdict]} ${name.padEnd(15)}${found}`,
+  const lines = checks.flatMap(({ name, status, found, todo }) => [
+    `${MARKS[status]} ${name.padEnd(15)}${found}`,
     ...(todo === undefined ? [] : [`${' '.repeat(17)}→ ${todo}`]),
   ]);
-  const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
-  const summary = faults === 0 ? 'Nothing is wrong.' : `Wrong: ${faults} of ${checks.length}.`;
+  const faults = checks.filter(({ status }) => status === 'fault').length;
+  const summary = faults === 0 ? 'Nothing is wrong.' : `${faults} of ${checks.length} checks failed.`;
   return [...lines, '', summary].join('\n');
 }
 
@@ -77,7 +77,7 @@ async function checkPostgres(url: string): Promise<Finding> {
     if (schema === 0)
       return warning(
         `${shown}, Postgres ${server}, has no tables; the first start creates them`,
-        'Expected some? Set the right database in DATABASE_URL.',
+        'If you expected some, set the right database in DATABASE_URL.',
       );
     const use = isWorking ? 'a process works on it' : 'no process works on it';
     const found = `${shown}, Postgres ${server}, ${use}, schema ${schema}`;
@@ -98,7 +98,7 @@ async function checkFile(file: string): Promise<Finding> {
     case 'absent':
       return warning(
         `${file} does not exist; the first start creates it`,
-        'Expected one? Set its path in DATABASE_URL.',
+        'If you expected one, set its path in DATABASE_URL.',
       );
     case 'damaged':
       return fault(
@@ -116,7 +116,7 @@ async function checkFile(file: string): Promise<Finding> {
         return fault(found, `This version knows schemas up to ${newest}: use the newer version that wrote the file.`);
       const free = await freeBytes(file);
       if (free < SCARCE_BYTES)
-        return warning(found, `Only ${(free / MIB).toFixed(0)} MiB are free on its disk: make room.`);
+        return warning(found, `Only ${(free / MIB).toFixed(0)} MiB are free on its disk: free up space.`);
       return fine(found);
     }
   }
@@ -138,7 +138,7 @@ async function checkNotification(config: Config): Promise<Finding> {
   const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
   if (!url) return off('NOTIFICATION_URL');
   if (!projectId || !apiKey || !apiSecret) {
-    return { verdict: 'off', found: 'no project of the operator; servers store their own with /setup project' };
+    return { status: 'off', found: 'no project of the operator; servers store their own with /setup project' };
   }
   const response = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
   if (response.status === 'ok') return fine(`the project has ${response.webhooks.length} webhooks`);
@@ -217,7 +217,7 @@ function failed(failure: UpstreamFailure, root: string, keys: string): Finding {
     case 'forbidden':
       return fault('it refuses the key', `Check ${keys}.`);
     case 'limited':
-      return warning('it limits requests now', 'Try again in a minute.');
+      return warning('it is rate-limiting requests', 'Try again in a minute.');
     case 'timeout':
       return fault('it did not respond in time', `Check ${root}, and whether the service runs.`);
     case 'unreachable':

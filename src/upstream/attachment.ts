@@ -9,8 +9,8 @@ export type AttachmentText =
   | { status: 'read'; text: string }
   | { status: 'foreign' | 'too-large' | 'not-text' | 'unreachable' };
 
-/** Reads a text file of at most `most` bytes that somebody attached to a command. */
-export type ReadAttachment = (url: string, most: number) => Promise<AttachmentText>;
+/** Reads a text file of at most `max` bytes that somebody attached to a command. */
+export type ReadAttachment = (url: string, max: number) => Promise<AttachmentText>;
 
 /**
  * Reads from Discord's file servers and from the host of the REST root (a stand-in keeps its files there), and from
@@ -18,7 +18,7 @@ export type ReadAttachment = (url: string, most: number) => Promise<AttachmentTe
  */
 export function createAttachmentReader(apiUrl: string): ReadAttachment {
   const origins = [...DISCORD_FILES, new URL(apiUrl).origin];
-  return async (text, most) => {
+  return async (text, max) => {
     const url = URL.canParse(text) ? new URL(text) : null;
     if (!url || !origins.includes(url.origin) || url.username !== '' || url.password !== '') {
       return { status: 'foreign' };
@@ -29,7 +29,7 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
         await response.body?.cancel();
         return { status: 'unreachable' };
       }
-      const bytes = await readBody(response, most);
+      const bytes = await readBody(response, max);
       return bytes === null ? { status: 'too-large' } : decode(bytes);
     } catch {
       return { status: 'unreachable' };

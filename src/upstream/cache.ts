@@ -5,10 +5,10 @@ interface Loading<Result> {
 }
 
 /**
- * Caches the latest `most` results by key, each for its time. Equal requests at the same time share one call. lru-cache
+ * Caches the latest `max` results by key, each for its time. Equal requests at the same time share one call. lru-cache
  * would save no line: there a time of 0 means forever, and an entry that is evicted aborts its request.
  */
-export function createCache<Result>(most: number, now: () => number) {
+export function createCache<Result>(max: number, now: () => number) {
   const cached = new Map<string, { until: number; result: Result }>();
   const loading = new Map<string, Promise<Result>>();
 
@@ -23,7 +23,7 @@ export function createCache<Result>(most: number, now: () => number) {
         if (keep === 0) return result;
         cached.delete(key);
         cached.set(key, { until: now() + keep, result });
-        if (cached.size > most) cached.delete(cached.keys().next().value!);
+        if (cached.size > max) cached.delete(cached.keys().next().value!);
         return result;
       })
       .finally(() => loading.delete(key));

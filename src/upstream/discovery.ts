@@ -46,9 +46,9 @@ const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 const CATEGORIES_MS = 5 * MINUTE;
 const ROWS_MS = MINUTE;
-/** Most characters of the rows of one result; a longer one is cut and not cached. */
+/** Maximum number of characters in the rows of one result; a longer one is cut and not cached. */
 const MAX_CHARACTERS = 2_000_000;
-/** Most queries whose rows are cached. */
+/** Maximum number of queries whose rows are cached. */
 const MAX_CACHED = 20;
 /** How a service responds to a page that does not exist. */
 const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];

@@ -22,7 +22,7 @@ export interface ExplorerOptions {
 
 const FOUND_MS = MINUTE;
 const NOT_FOUND_MS = 15 * SECOND;
-/** Most tokens that are cached. */
+/** Maximum number of cached tokens. */
 const MAX_CACHED = 500;
 
 /** The explorer's token lookup. */

@@ -50,13 +50,13 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
   }
 }
 
-/** Reads a response's body; null if it has more than `most` bytes. */
-export async function readBody({ body }: Response, most: number): Promise<Buffer | null> {
+/** Reads a response's body; null if it has more than `max` bytes. */
+export async function readBody({ body }: Response, max: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > most) return null;
+    if (size > max) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -24,7 +24,7 @@ export interface ProjectClient extends Notification {
 
 /** How long a webhook's addresses are cached: people add several in a row. */
 const ADDRESSES_MS = 30_000;
-/** Most webhooks whose addresses are cached. */
+/** Maximum number of webhooks whose addresses are cached. */
 const MAX_CACHED = 50;
 
 /** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */

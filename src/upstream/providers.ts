@@ -42,7 +42,7 @@ export function readPage(response: HttpResult, category: string): Page | Upstrea
   return rows ? { rows, total: findTotal(read.json) } : { status: 'unreadable' };
 }
 
-/** Most nested envelopes that are opened. */
+/** Maximum number of nested envelopes that are opened. */
 const MAX_DEPTH = 4;
 
 /** The list in any known kind of envelope. */

@@ -3,14 +3,14 @@ import { type AddressText, toAddress } from '../domain/address.ts';
 import type { Token, TokenResult } from '../domain/token.ts';
 import { failureOf, type HttpResult } from './http.ts';
 
-/** Most characters of a text, as in events: a contract may choose a name of any length. */
-const LONGEST_TEXT = 300;
+/** Maximum length of a text, as in events: a contract may choose a name of any length. */
+const MAX_TEXT = 300;
 const text = z
   .string()
   .trim()
   .min(1)
   // A copy: a slice would keep the whole text in memory for as long as the result is cached.
-  .transform((all) => Buffer.from(all.slice(0, LONGEST_TEXT)).toString())
+  .transform((all) => Buffer.from(all.slice(0, MAX_TEXT)).toString())
   .nullish()
   .catch(null);
 const digits = z

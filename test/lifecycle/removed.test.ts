@@ -19,7 +19,7 @@ let file: string;
 let discord: Discord;
 let app: App | null;
 let later: number;
-/** The hourly timers: the upkeep, and the check for silent addresses. */
+/** The hourly timers: maintenance, and the check for silent addresses. */
 let hourly: (() => void)[];
 const clock: Clock = {
   now: () => systemClock.now() + later,

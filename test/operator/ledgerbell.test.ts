@@ -101,7 +101,7 @@ describe('ledgerbell check', () => {
     expect(stdout).toMatch(/✖ Explorer +its response is not one of this interface\n +→ Check EXPLORER_API_URL/);
     expect(stdout).toMatch(/✖ Discovery +it does not list its categories\n +→ Check DISCOVERY_URL/);
     expect(stdout).toMatch(/✖ Receiver +something else responds at http/);
-    expect(stdout).toMatch(/\nWrong: 4 of 7\.\n$/);
+    expect(stdout).toMatch(/\n4 of 7 checks failed\.\n$/);
     expect(stdout).not.toMatch(/key-of-the-test|secret-of-the-test/);
     expect(code).toBe(1);
   });

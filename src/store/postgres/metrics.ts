@@ -1,6 +1,6 @@
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
-import { type BegunRow, STOPPED, toBacklog } from '../sql/backlog.ts';
+import { type BegunRow, BLOCKED_CHANNELS, toBacklog } from '../sql/backlog.ts';
 import type { Connection, Statements } from './connection.ts';
 
 /** Counts that read much of the database, for the operator and for each guild. */
@@ -29,14 +29,14 @@ async function backlog(sql: Statements, now: number): Promise<Backlog> {
   const begun = await sql.get<BegunRow>(
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
-       stopped AS MATERIALIZED (SELECT state ${STOPPED})
+       blocked AS MATERIALIZED (SELECT state ${BLOCKED_CHANNELS})
      SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
             (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS "begunAt",
             (SELECT count(*) FROM begun JOIN alerts a ON a.batch_id = begun.id
-             WHERE NOT ready AND a.state = 'frozen') AS "frozenClosed",
+             WHERE NOT ready AND a.state = 'frozen') AS "frozenBlocked",
             (SELECT count(*) FROM dead_letters) AS "deadLetters",
-            (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
-            (SELECT count(*) FROM stopped WHERE state = 'unreachable') AS unreachable`,
+            (SELECT count(*) FROM blocked WHERE state = 'parked') AS parked,
+            (SELECT count(*) FROM blocked WHERE state = 'unreachable') AS unreachable`,
   );
   return toBacklog({ inbox: inbox!, quarantine: quarantine!, alerts: alerts! }, begun!);
 }
@@ -72,8 +72,8 @@ async function overview(sql: Statements, guildId: string): Promise<GuildOverview
     ...waiting!,
     deadLetters: dead!.n,
     lastDeadLetter: lastDead ?? null,
-    stopped: await sql.all<GuildOverview['stopped'][number]>(
-      `SELECT channel_id AS "channelId", state, since ${STOPPED} AND guild_id = $1 ORDER BY channel_id`,
+    blocked: await sql.all<GuildOverview['blocked'][number]>(
+      `SELECT channel_id AS "channelId", state, since ${BLOCKED_CHANNELS} AND guild_id = $1 ORDER BY channel_id`,
       guildId,
     ),
   };

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
-import { type BegunRow, STOPPED, toBacklog } from '../sql/backlog.ts';
+import { type BegunRow, BLOCKED_CHANNELS, toBacklog } from '../sql/backlog.ts';
 
 /** Counts that read much of the database, for the operator and for each guild. */
 export function metricsTable(db: Database) {
@@ -25,14 +25,14 @@ function backlogReader(db: Database): (now: number) => Backlog {
     // `begun` is materialized. Otherwise the search for the oldest would read everything that was ever sent.
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
-       stopped AS MATERIALIZED (SELECT state ${STOPPED})
+       blocked AS MATERIALIZED (SELECT state ${BLOCKED_CHANNELS})
      SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
             (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS begunAt,
             (SELECT count(*) FROM begun CROSS JOIN alerts a ON a.batch_id = begun.id
-             WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
+             WHERE NOT ready AND a.state = 'frozen') AS frozenBlocked,
             (SELECT count(*) FROM dead_letters) AS deadLetters,
-            (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
-            (SELECT count(*) FROM stopped WHERE state = 'unreachable') AS unreachable`,
+            (SELECT count(*) FROM blocked WHERE state = 'parked') AS parked,
+            (SELECT count(*) FROM blocked WHERE state = 'unreachable') AS unreachable`,
   );
   return db.transaction((now: number) =>
     toBacklog({ inbox: inbox.get()!, quarantine: quarantine.get()!, alerts: alerts.get({ now })! }, begun.get()!),
@@ -62,8 +62,8 @@ function guildMetrics(db: Database) {
     `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
      WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
   );
-  const stopped = db.prepare<[string], GuildOverview['stopped'][number]>(
-    `SELECT channel_id AS channelId, state, since ${STOPPED} AND guild_id = ?`,
+  const blocked = db.prepare<[string], GuildOverview['blocked'][number]>(
+    `SELECT channel_id AS channelId, state, since ${BLOCKED_CHANNELS} AND guild_id = ?`,
   );
   const overview = db.transaction(
     (guildId: string): GuildOverview => ({
@@ -71,7 +71,7 @@ function guildMetrics(db: Database) {
       ...waiting.get({ guildId })!,
       deadLetters: dead.get(guildId)!.n,
       lastDeadLetter: lastDead.get(guildId) ?? null,
-      stopped: stopped.all(guildId),
+      blocked: blocked.all(guildId),
     }),
   );
 

@@ -269,7 +269,7 @@ export function historyContract(open: OpenEmpty): void {
         held: 1,
         deadLetters: 1,
         lastDeadLetter: { channelId: OTHER_CHANNEL, reason: 'too old', at: NOW + 1 },
-        stopped: [{ channelId: CHANNEL, state: 'parked', since: NOW }],
+        blocked: [{ channelId: CHANNEL, state: 'parked', since: NOW }],
       });
       expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 1, deadLetters: 0, stopped: [] });
     });

@@ -4,7 +4,7 @@ import type { Cursor, Store } from '../store/store.ts';
 
 /** How long transfers and guilds that removed the bot are kept. */
 const RETENTION_MS = 30 * DAY;
-/** How much of the past is deleted per hour at most: a clock that is ahead must not delete everything. */
+/** Maximum of the past that is deleted per hour: a clock that is ahead must not delete everything. */
 const MAX_PRUNED_MS = DAY;
 /** How long audit entries are kept. */
 const AUDIT_RETENTION_MS = 365 * DAY;
@@ -19,7 +19,7 @@ const UNMATCHED_MS = 2 * DAY;
  * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`
  * returns the time since which the bot could work for this many milliseconds.
  */
-export function startUpkeep(
+export function startMaintenance(
   store: Store,
   clock: Clock,
   log: Logger,

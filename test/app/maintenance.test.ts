@@ -41,7 +41,7 @@ it('deletes nothing after it was stopped during a deletion', async () => {
   const held = Promise.withResolvers<void>();
   let deletions = 0;
   const { close, pass, clock } = await openPipeline({
-    // The gateway closes after the upkeep was stopped.
+    // The gateway closes after maintenance was stopped.
     connect: (options) => ({ ...noGateway(options), close: async () => held.resolve() }),
     store: ({ erasure, ...store }) => ({
       ...store,
