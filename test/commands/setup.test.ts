@@ -1,7 +1,7 @@
 import { ChannelType } from 'discord.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
-import { freeze, post, send, txHash } from '../store/contract/given.ts';
+import { post } from '../store/contract/given.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { blockChannels } from './stored.ts';
 import {
@@ -41,24 +41,6 @@ beforeEach(async () => {
   for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
 afterAll(() => stack.disposeAsync());
-
-/** Three alerts wait: one is due, one is held, and one joins a sent message that another edit waits for too. One is dead. */
-async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
-  const place = { guildId: harbor.id, channelId: harbor.alerts, now: 1 };
-  const { channelId } = place;
-  await post(store, [3], place);
-  await store.outbox.deadLetter(await freeze(store, { channelId }, 1), 'Invalid Form Body (50035)', 1);
-  await post(store, [1], place);
-  const reference = 'sent';
-  await send(store, { channelId, reference }, 1);
-  await post(store, [4], { ...place, transfer: { txHash: txHash(1) } });
-  const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, 1);
-  if (next.status !== 'alerts') throw new Error(`There are no alerts to join a message, but: ${next.status}.`);
-  await store.outbox.join(channelId, next.joins[0]!, next.alerts, '{}', 1);
-  await store.outbox.requestRerender([{ channelId, reference }], 1);
-  await post(store, [5], place);
-  await post(store, [2], { ...place, hold: 'daily' });
-}
 
 describe('/setup server', () => {
   it('saves the given settings, keeps the others, and shows all of them', async () => {
@@ -417,64 +399,4 @@ describe('a server whose channels wait together', () => {
       expect(textOf(await world.use(name, {}, { in: orchid.lobby }))).not.toContain('together');
     },
   );
-});
-
-describe('/status', () => {
-  it('lists as many silent addresses as fit, however long the explorer’s links are', async () => {
-    world.configure({ explorerUrl: `https://${'explorer.'.repeat(10)}example` });
-    const longAgo = world.clock.now() - 90 * 86_400_000;
-    for (let n = 1; n <= 6; n++) {
-      const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
-      await world.recordActivity(id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
-    }
-    expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
-  });
-
-  it('shows only the server’s own figures', async () => {
-    const { id } = await world.subscribe({ channelId: harbor.general });
-    await world.subscribe({ channelId: harbor.whales });
-    await world.store.subscriptions.change(harbor.id, id, { paused: true });
-    await world.recordActivity(id, { lastEventAt: world.clock.now() });
-    const wont = await world.subscribe({ channelId: harbor.treasury, label: 'Payroll' });
-    const longAgo = world.clock.now() - 90 * 86_400_000;
-    await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
-    await storeAlertsOfEveryKind(world);
-    await blockChannels(world.store, harbor.id, { [harbor.whales]: 'parked' }, 60_000);
-    // The other one no longer posts anything.
-    await blockChannels(world.store, harbor.id, {
-      [harbor.general]: 'unreachable',
-      '1100000000000066666': 'unreachable',
-    });
-    world.replace({
-      lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
-    });
-    const answer = await world.use('status');
-    const text = textOf(answer);
-    expect(answer).toSatisfy(isPrivate);
-    expect(text).toMatch(/Last event\n<t:\d+:R>/);
-    expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them held for a digest');
-    expect(text).toContain('Failed to send\n1 alert\n');
-    expect(text).toContain('3 of 1,000 subscriptions\n1 of them paused');
-    expect(text).toMatch(/Unusually quiet\n\*\*Payroll\*\*: last event <t:\d+:R>/);
-    expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
-    expect(text).not.toContain('66666');
-    expect(text).toContain(`<#${harbor.general}>: deleted, or I lost access some time ago`);
-    expect(text).toMatch(
-      new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
-    );
-    expect(text).toMatch(/Ledgerbell \d+\.\d+\.\d+ · Node 24\.\S+ · discord\.js 14\.\S+ · schema \d+/);
-    const hide = [{ id: harbor.id, type: 0 as const, allow: '0', deny: String(0x400n) }];
-    for (const channelId of [harbor.whales, harbor.alerts]) {
-      world.discord.act({ do: 'channel.update', channelId, overwrites: hide });
-    }
-    await world.makeManager(seed.noa);
-    const byRole = textOf(await world.use('status', {}, { as: seed.noa, in: harbor.general }));
-    expect(byRole).toMatch(/Last error\n.*203\.0/);
-    expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
-    const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
-    expect(elsewhere).toMatch(
-      /Last event\nnone for the current subscriptions\nWaiting to be sent\n0 alerts\nFailed to send\n0 alerts/,
-    );
-    expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);
-  });
 });

@@ -34,3 +34,10 @@ it('makes no database when the port is in use or the host is not one of this mac
   expect(first.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
   expect([second.code, existsSync(nowhere)]).toEqual([78, false]);
 });
+
+it('exits with 78 and the limit to raise when it may open too few files, and makes no database', async () => {
+  const file = temporaryFile();
+  const { code, stderr } = await startInVain(file, {}, ['sh', '-c', 'ulimit -n 64 && exec "$@"', 'sh']);
+  expect([code, existsSync(file)]).toEqual([78, false]);
+  expect(stderr).toMatch(/^Ledgerbell cannot start: it may open 64 files and needs 256\. .*LimitNOFILE/);
+});

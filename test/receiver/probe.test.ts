@@ -4,14 +4,10 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import pino from 'pino';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import type { Reachability } from '../../src/domain/reachability.ts';
 import { probeReceiver } from '../../src/receiver/probe.ts';
-import { watchReach } from '../../src/receiver/reach.ts';
 
-const file = (name: string) => readFileSync(join(import.meta.dirname, '../receiver/certificates', name), 'utf8');
+const file = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 const usual = getCACertificates('default');
 
 beforeAll(() => {
@@ -28,7 +24,7 @@ async function listening(server: Server | ReturnType<typeof createTcp>): Promise
   return (server.address() as AddressInfo).port;
 }
 
-/** A TLS server in front of a receiver, with a certificate of test/receiver/certificates/. */
+/** A TLS server in front of a receiver, with a certificate of certificates/. */
 const behindTls = (certificate: string) =>
   listening(
     createHttps({ cert: file(`${certificate}.pem`), key: file('server.key') }, (_request, response) => {
@@ -85,33 +81,4 @@ it.each([502, 301, 200])('reports that something else responds: a proxy’s page
 it('reports that the connection breaks', async () => {
   const port = await listening(createTcp((socket) => void socket.destroy()));
   expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'away' });
-});
-
-it('probes after a minute and then every ten, and logs each change once', async () => {
-  const clock = createManualClock();
-  const logged: Record<string, unknown>[] = [];
-  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  let found: Reachability = { status: 'expired' };
-  let probes = 0;
-  const probe = async () => {
-    probes++;
-    return found;
-  };
-  const reach = watchReach({ probe, isRepeated: true, clock, log });
-  onTestFinished(() => reach.close());
-  const pass = async (ms: number) => {
-    clock.advance(ms);
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  };
-  await pass(60_000);
-  const since = clock.now();
-  await pass(600_000);
-  expect([probes, reach.unreachable()]).toEqual([2, { since, reason: 'expired' }]);
-  found = { status: 'reachable' };
-  await pass(600_000);
-  expect(reach.unreachable()).toBeNull();
-  expect(logged).toEqual([
-    { level: 40, reason: 'expired', msg: 'PUBLIC_URL is not reachable from here' },
-    { level: 30, forMs: 1_200_000, msg: 'PUBLIC_URL is reachable again' },
-  ]);
 });

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { assertLimits } from '../../src/limits.ts';
-import { startInVain, temporaryFile } from '../lifecycle/bot.ts';
+import { assertLimits } from '../src/limits.ts';
 
 const MIB = 2 ** 20;
 
@@ -13,11 +11,4 @@ it('refuses to start with 128 MiB of memory, or with too few open files, and nam
     /128 MiB of memory and needs 192 MiB.*MemoryMax/,
   );
   expect(() => assertLimits({ ...enough, openFiles: 64 })).toThrow(/may open 64 files and needs 256.*LimitNOFILE/);
-});
-
-it('exits with 78 and the limit to raise when it may open too few files, and makes no database', async () => {
-  const file = temporaryFile();
-  const { code, stderr } = await startInVain(file, {}, ['sh', '-c', 'ulimit -n 64 && exec "$@"', 'sh']);
-  expect([code, existsSync(file)]).toEqual([78, false]);
-  expect(stderr).toMatch(/^Ledgerbell cannot start: it may open 64 files and needs 256\. .*LimitNOFILE/);
 });
