@@ -178,13 +178,13 @@ export interface DeadLetter {
   id: number;
   /** `change`: the alert was posted, but a later edit of its message was not. */
   kind: 'alert' | 'change';
-  /** For an edit: an alert of the message. */
+  /** The dead alert; for a change, the first alert of the message. */
   alertId: number;
   channelId: string;
   reason: string;
   /**
-   * JSON of the request's body; for an edit, of the message as it was first sent. Null for a digest, and if nothing was
-   * rendered.
+   * JSON of the refused request's body; for a change, of the request that created the message. Null for an alert of a
+   * digest, and if nothing was rendered.
    */
   payload: string | null;
   at: number;
