@@ -4,7 +4,7 @@ import { forLog } from './errors.ts';
 /** Maximum number of characters of log lines that wait to be read; beyond that, new lines are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 /** How long the process waits at its end until its last lines are read. */
-const FLUSH_MS = 200;
+const FLUSH_TIMEOUT_MS = 200;
 
 /** Characters that JSON allows unescaped, but that many programs read as the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
@@ -42,7 +42,7 @@ export function openLog(level: string): Logger {
     lost = 0;
   });
   process.prependListener('exit', () => {
-    until = performance.now() + FLUSH_MS;
+    until = performance.now() + FLUSH_TIMEOUT_MS;
     try {
       if (!failed) output.flushSync();
     } catch {

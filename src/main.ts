@@ -14,7 +14,7 @@ import { warnIfOpen } from './secrets.ts';
 /** How long the bot still responds, with 503 and the reason at `/readyz`, after the database became unusable. */
 const FAULT_SHOWN_MS = 10_000;
 /** The process ends by then, whatever hangs: unfinished work is on disk. */
-const STOP_MS = 7_500;
+const STOP_TIMEOUT_MS = 7_500;
 
 async function main(): Promise<void> {
   // The database contains receiver tokens, so only this user may read the files that the bot creates.
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping');
-    systemClock.after(STOP_MS, () => exitNow(0));
+    systemClock.after(STOP_TIMEOUT_MS, () => exitNow(0));
     starting
       .then((app) => app.close())
       .then(

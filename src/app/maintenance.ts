@@ -13,7 +13,7 @@ const AUDIT_RETENTION_MS = 365 * DAY;
  * How long a server's own project's transfers that concern no subscription are kept: as long as a delivery may be
  * repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
  */
-const UNMATCHED_MS = 2 * DAY;
+const UNMATCHED_RETENTION_MS = 2 * DAY;
 
 /**
  * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`
@@ -38,7 +38,7 @@ export function startMaintenance(
     if (isStopped) return;
     await store.retention.setPrunedBefore(before);
     log.debug({ before: new Date(before) }, 'deleted old data');
-    const unmatchedBefore = since(UNMATCHED_MS);
+    const unmatchedBefore = since(UNMATCHED_RETENTION_MS);
     await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
     unmatchedUntil = unmatchedBefore;
     // One step per hour: a clock that is wrong for a while does not delete all entries.

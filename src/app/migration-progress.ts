@@ -4,7 +4,7 @@ import { type Clock, SECOND } from '../domain/clock.ts';
 import { repeat } from '../domain/repeat.ts';
 import type { StoreListener } from '../store/open-store.ts';
 
-const EVERY_MS = 10 * SECOND;
+const LOG_EVERY_MS = 10 * SECOND;
 
 /**
  * Logs what a migration of `file` does, and every ten seconds that it still does it, with the bytes that it has written:
@@ -18,7 +18,7 @@ export function logMigration(
 
   function watch(details: object, since: number): void {
     const growing = 'copy' in details ? `${String(details.copy)}.partial` : `${file}-wal`;
-    stop = repeat(clock, EVERY_MS, () => {
+    stop = repeat(clock, LOG_EVERY_MS, () => {
       const writtenBytes = statSync(growing, { throwIfNoEntry: false })?.size ?? 0;
       const seconds = Math.round((clock.now() - since) / SECOND);
       log.info({ ...details, seconds, writtenBytes }, 'migration: still working');

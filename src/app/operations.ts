@@ -13,7 +13,7 @@ import type { Receiving } from './receiving.ts';
 import type { Work } from './work.ts';
 
 /** How long a scrape waits for what is counted in the database. */
-const SCRAPE_MS = 5 * SECOND;
+const SCRAPE_TIMEOUT_MS = 5 * SECOND;
 
 /** Starts the operator's server; returns where it listens. */
 export async function startOperations(
@@ -26,7 +26,7 @@ export async function startOperations(
 ): Promise<string> {
   const figures = async () => ({
     // A fault is what the other figures are read for: they do not depend on the database.
-    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS, clock).catch(() => null),
+    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_TIMEOUT_MS, clock).catch(() => null),
     isDatabaseReady: (await databasePart(database, storageFault(), clock)).ready,
     syncMs: database.syncMs(),
     shards: work.current()?.gateway.shards() ?? null,

@@ -8,7 +8,7 @@ import type { Working } from './working.ts';
 type Part = Readiness[string];
 
 /** `/readyz` responds within two seconds, also when the disk hangs. */
-const READY_MS = 1_500;
+const READY_TIMEOUT_MS = 1_500;
 
 /** What `/readyz` shows, as read from the parts of the app. */
 export interface ReadinessSources {
@@ -45,7 +45,7 @@ export async function databasePart({ store, check }: OpenStore, fault: string | 
       (reason) => ({ reason }),
       (error: Error) => ({ reason: error.message }),
     ),
-    READY_MS,
+    READY_TIMEOUT_MS,
     clock,
   );
   if (response === null) return { ready: false, detail: 'the database has not responded for 1.5 s: the disk may hang' };

@@ -54,17 +54,17 @@ export function createChannelStates({ store: { channels, guilds }, clock, render
         since: clock.now(),
         reason: `${GONE} (10003)`,
       }),
-    /** The bot was removed from a guild. */
-    guildRemoved(guildId: string): Promise<void> {
+    /** Stores that the bot was removed from a guild. */
+    setGuildRemoved(guildId: string): Promise<void> {
       const now = clock.now();
       return channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS);
     },
-    /** The bot is in a guild. */
-    guildReturned: (guildId: string): Promise<void> => channels.guildReturned(guildId),
-    /** The bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in again. */
-    guildsSynced: (guildIds: readonly string[], shard: Shard): Promise<{ gone: string[]; back: string[] }> =>
+    /** Stores that the bot is in a guild. */
+    setGuildReturned: (guildId: string): Promise<void> => channels.guildReturned(guildId),
+    /** Stores that the bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in again. */
+    syncGuilds: (guildIds: readonly string[], shard: Shard): Promise<{ gone: string[]; back: string[] }> =>
       channels.syncGuilds(new Set(guildIds), shard, clock.now()),
-    /** Somebody in a guild without the bot uses its commands: its erasure is postponed. */
-    guildUsed: (guildId: string): Promise<void> => channels.postponeErasure(guildId, clock.now()),
+    /** Postpones the erasure of a guild without the bot: somebody there uses its commands. */
+    postponeErasure: (guildId: string): Promise<void> => channels.postponeErasure(guildId, clock.now()),
   };
 }

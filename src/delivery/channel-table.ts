@@ -143,7 +143,7 @@ export function createChannelTable() {
     },
     /** Lets a channel edit one of its messages at that time. */
     setEditSlot: (id: string, at: number): void => void Object.assign(get(id), { hasEditSlot: true, editsDueAt: at }),
-    /** The clock was set back: shortens waits by that amount. */
+    /** Shortens waits by the amount that the clock was set back. */
     setBack(ms: number): void {
       for (const channel of channels.values()) {
         channel.dueAt -= ms;

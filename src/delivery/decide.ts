@@ -18,7 +18,7 @@ export const FIRST_RETRY_MS = 15 * MINUTE;
 export const UNSURE_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 1 };
 const BLOCKED_RETRIES = [FIRST_RETRY_MS, HOUR, 6 * HOUR];
 /** How long alerts are kept for a channel that the bot cannot post in. */
-const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
+const RETENTION_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
 
 /** A message that an attempt was made for. */
 export interface AttemptedBatch extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
@@ -189,7 +189,7 @@ function blocked(state: BlockedState, code: number, { head, now, uptimeSince }: 
   const known = head?.state === state ? head : null;
   const attempts = known?.attempts ?? 0;
   const since = known?.since ?? now;
-  const oldest = uptimeSince(KEPT_MS[state]);
+  const oldest = uptimeSince(RETENTION_MS[state]);
   const reason = state === 'parked' ? `missing permissions (${code})` : `${GONE} (${code})`;
   const dueAt = now + BLOCKED_RETRIES[Math.min(attempts, BLOCKED_RETRIES.length - 1)]!;
   return {

@@ -41,14 +41,14 @@ export function startDeliverer(options: DelivererOptions) {
 
   /** Permissions or channels of a guild changed; `channelId`: the channel that changed, if that is known. */
   function guildChanged(guildId: string, channelId?: string): void {
-    membership.returned(guildId);
+    membership.recordReturn(guildId);
     scheduler.probeGuild(guildId, clock.now(), channelId);
     wake();
   }
 
   /** The bot is in exactly these guilds of a shard. */
   async function guildsSynced(guildIds: readonly string[], shard: Shard): Promise<void> {
-    for (const guildId of await membership.synced(guildIds, shard)) scheduler.probeGuild(guildId, clock.now());
+    for (const guildId of await membership.sync(guildIds, shard)) scheduler.probeGuild(guildId, clock.now());
     wake();
   }
 
@@ -60,11 +60,11 @@ export function startDeliverer(options: DelivererOptions) {
     alertsStored,
     /** These channels have something to send. */
     wake: (channelIds: readonly string[]): void => alertsStored(channelIds.map((channelId) => ({ channelId }))),
-    guildRemoved: membership.removed,
-    channelRemoved: (channelId: string): void => void membership.channelRemoved(channelId),
+    guildRemoved: membership.recordRemoval,
+    channelRemoved: (channelId: string): void => void membership.recordRemovedChannel(channelId),
     guildChanged,
     guildsSynced,
-    guildUsed: membership.used,
+    guildUsed: membership.recordUse,
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
     tokenChecked: rateLimit.recordTokenCheck,
     state: () => ({ ...rateLimit.state(), heldGuilds: scheduler.heldGuilds() }),

@@ -9,7 +9,7 @@ const MAX_IN_FLIGHT = 40;
 /** Pause of a channel after a failed call to the store. */
 const STORE_PAUSE_MS = SECOND;
 /** How long closing waits for what is in flight. */
-const CLOSE_MS = 5 * SECOND;
+const CLOSE_TIMEOUT_MS = 5 * SECOND;
 
 /** What giving slots to channels needs. `serve` uses a channel's slot. */
 interface DispatcherOptions {
@@ -70,7 +70,7 @@ export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isCl
     /** Lets what is in flight finish, for five seconds at most; the rest is frozen in the store. */
     async close(): Promise<void> {
       cancelTimer();
-      await inTime(Promise.allSettled(inFlight), CLOSE_MS, clock);
+      await inTime(Promise.allSettled(inFlight), CLOSE_TIMEOUT_MS, clock);
     },
   };
 }

@@ -19,7 +19,7 @@ export function createEditSlots() {
       from = at + EDIT_SPACING_MS;
       return at;
     },
-    /** The clock was set back. */
+    /** Shortens waits by the amount that the clock was set back. */
     setBack(ms: number): void {
       from -= ms;
     },

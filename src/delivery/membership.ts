@@ -3,8 +3,8 @@ import type { Shard } from '../domain/channel.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { ChannelStates } from './channel-states.ts';
 
-/** That the bot is in a guild is stored once in this time: a new order of a hundred roles must not be a hundred writes. */
-const STORED_MS = MINUTE;
+/** Minimum time between two writes that the bot is in a guild: a new order of a hundred roles must not be a hundred writes. */
+const WRITE_SPACING_MS = MINUTE;
 
 /** What tracking the bot's guilds needs. */
 interface MembershipOptions {
@@ -41,38 +41,39 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
     /** Whether the bot is known to have been removed from a guild; false for an unknown guild (null). */
     isRemoved: (guildId: string | null): boolean => guildId !== null && removedGuilds.has(guildId),
     /**
-     * Discord accepted a message there: the bot is back. The gateway does not report that if the bot was not connected.
+     * Records that Discord accepted a message there: the bot is back. The gateway does not report that if the bot was not
+     * connected.
      */
     confirm: (guildId: string | null): void => void (guildId !== null && removedGuilds.delete(guildId)),
-    /** The bot was removed from a guild. */
-    removed(guildId: string): void {
+    /** Records that the bot was removed from a guild. */
+    recordRemoval(guildId: string): void {
       setRemoved(guildId);
-      record(states.guildRemoved(guildId), guildId);
+      record(states.setGuildRemoved(guildId), guildId);
     },
     /**
      * Records that a channel is gone, as after a 404: its alerts are kept for some days, and people see why. A failure is
      * only logged: the next message there will get that 404 from Discord.
      */
-    async channelRemoved(channelId: string): Promise<void> {
+    async recordRemovedChannel(channelId: string): Promise<void> {
       try {
         await states.setDeleted(channelId);
       } catch (error) {
         log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
       }
     },
-    /** The bot is in a guild: its permissions or channels changed there. */
-    returned(guildId: string): void {
+    /** Records that the bot is in a guild: its permissions or channels changed there. */
+    recordReturn(guildId: string): void {
       removedGuilds.delete(guildId);
       const now = clock.now();
-      if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= STORED_MS) {
+      if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= WRITE_SPACING_MS) {
         storedAt.set(guildId, now);
-        record(states.guildReturned(guildId), guildId);
+        record(states.setGuildReturned(guildId), guildId);
       }
     },
-    /** The bot is in exactly these guilds of a shard; returns those that it was removed from before. */
-    async synced(guildIds: readonly string[], shard: Shard): Promise<string[]> {
+    /** Records that the bot is in exactly these guilds of a shard; returns those that it was removed from before. */
+    async sync(guildIds: readonly string[], shard: Shard): Promise<string[]> {
       try {
-        const { gone, back } = await states.guildsSynced(guildIds, shard);
+        const { gone, back } = await states.syncGuilds(guildIds, shard);
         // A 403 there means the removal, not a missing permission.
         for (const guildId of gone) setRemoved(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
@@ -84,9 +85,9 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
         return [];
       }
     },
-    /** Somebody in a guild without the bot uses its commands. */
-    used(guildId: string): void {
-      record(states.guildUsed(guildId), guildId);
+    /** Records that somebody in a guild without the bot uses its commands. */
+    recordUse(guildId: string): void {
+      record(states.postponeErasure(guildId), guildId);
     },
   };
 }

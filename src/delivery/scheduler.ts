@@ -19,7 +19,7 @@ export function createScheduler() {
     ...createChannelQueue({ channels, priority, budgets }),
     ...createSlotResults({ channels, budgets, edits }),
     ...createGuildHolds({ channels, budgets }),
-    /** The clock was set back: shortens waits by that amount. */
+    /** Shortens waits by the amount that the clock was set back. */
     setBack(ms: number): void {
       for (const part of [priority, budgets, edits, channels]) part.setBack(ms);
     },

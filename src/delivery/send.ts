@@ -11,7 +11,7 @@ import type { AttemptedBatch } from './decide.ts';
 import type { RequestSlot } from './rate-limit.ts';
 
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
-const NONCE_MS = 2 * MINUTE;
+const NONCE_LIFETIME_MS = 2 * MINUTE;
 
 /** What attempts need. */
 export interface SendOptions extends Renderers {
@@ -80,7 +80,7 @@ export function createSend(options: SendOptions) {
       return attempted(done, await edit(batch, original));
     }
     let blind = false;
-    if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
+    if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_LIFETIME_MS) {
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.countRequest);
       if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
       // A search that failed shows nothing: the message stays as unsure as it was.

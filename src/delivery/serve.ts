@@ -45,7 +45,7 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
   function load({ id }: Channel, head: ChannelHead, now: number): boolean {
     // The stored state of the channel may be older than the bot's removal.
     const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
-    if (isRemoved) membership.removed(head.guildId);
+    if (isRemoved) membership.recordRemoval(head.guildId);
     const known = isRemoved ? { ...head, state: 'unreachable' as const, dueAt: now + FIRST_RETRY_MS } : head;
     return scheduler.setLoaded(id, known, clock.now());
   }

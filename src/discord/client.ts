@@ -30,7 +30,7 @@ export interface ConnectionOptions {
 }
 
 /** How long the client waits for the guilds of the first READY before it is ready. */
-const GUILDS_MS = 2_000;
+const GUILDS_TIMEOUT_MS = 2_000;
 
 /**
  * Creates a client that keeps only guilds, channels, roles and its own user in memory. It uses as many connections
@@ -43,7 +43,7 @@ export function makeClient(options: ConnectionOptions, identify: ReturnType<type
     shards: 'auto',
     rest: { api: options.apiUrl, makeRequest },
     ws: { buildStrategy: (manager) => new Sharding(manager), buildIdentifyThrottler: identify },
-    waitGuildTimeout: GUILDS_MS,
+    waitGuildTimeout: GUILDS_TIMEOUT_MS,
     allowedMentions: { parse: [] },
     makeCache: Options.cacheWithLimits({
       ...Options.DefaultMakeCacheSettings,

@@ -6,7 +6,7 @@ import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './c
 import { acknowledge, replyWith, whole } from './reply.ts';
 
 /** How long a public command may run before its reply is deferred; Discord allows 3 s. */
-const PUBLIC_MS = 1_000;
+const DEFER_AFTER_MS = 1_000;
 
 /** Returns the handlers of slash commands and of the commands in a message's menu. */
 export function commandHandlers<Services extends object>(
@@ -37,7 +37,7 @@ export function commandHandlers<Services extends object>(
    * private, so the command gets a moment before it is deferred.
    */
   async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
-    const early = await inTime(work, PUBLIC_MS, { after });
+    const early = await inTime(work, DEFER_AFTER_MS, { after });
     const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
     if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
     await acknowledge(used, () => used.deferReply());

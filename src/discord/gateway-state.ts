@@ -16,17 +16,17 @@ export function createGatewayState() {
     setShard(shard: number, isConnected: boolean): void {
       shards.set(shard, isConnected);
     },
-    /** A client uses these shards. The previous one may have used more. */
-    ready(used: { has(shard: number): boolean }): void {
+    /** Records that a client uses these shards. The previous one may have used more. */
+    setReady(used: { has(shard: number): boolean }): void {
       for (const shard of shards.keys()) if (!used.has(shard)) shards.delete(shard);
       overall = 'ready';
     },
-    /** No shard is connected now. */
-    lost(state: 'away' | 'unauthorized'): void {
+    /** Records that no shard is connected. */
+    setLost(state: 'away' | 'unauthorized'): void {
       overall = state;
       for (const shard of shards.keys()) shards.set(shard, false);
     },
-    closed(): void {
+    setClosed(): void {
       overall = 'closed';
     },
   };

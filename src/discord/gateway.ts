@@ -44,7 +44,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     current.on(Events.InteractionCreate, (interaction) => void served.handle(interaction));
     current.on(Events.ClientReady, (ready) => {
       const { shards } = ready.ws;
-      state.ready(shards);
+      state.setReady(shards);
       log.info({ guilds: ready.guilds.cache.size, shards: shards.size }, 'connected to Discord');
       void served.register(ready, () => client === ready && !closing.signal.aborted);
     });
@@ -71,7 +71,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   function failed(error: unknown): number {
     const isUnauthorized = isRefusal(error);
     const name = isUnauthorized ? 'unauthorized' : 'away';
-    state.lost(name);
+    state.setLost(name);
     if (isUnauthorized) options.onToken(false);
     const waitMs = isUnauthorized ? UNAUTHORIZED_WAIT_MS : backOff(failures++, CONNECTION_BACK_OFF, options.random());
     const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
@@ -87,7 +87,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     async close(): Promise<void> {
       closing.abort();
       cancelRetry();
-      state.closed();
+      state.setClosed();
       await client?.destroy().catch(() => {});
     },
   };

@@ -9,7 +9,7 @@ import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';
 
 /** How long choices may take; after that, none are offered. */
-const CHOICES_MS = 2_000;
+const CHOICES_TIMEOUT_MS = 2_000;
 
 /** What the dispatcher needs. */
 export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
@@ -54,7 +54,7 @@ export function createDispatcher<Services extends object>({ commands, now, ...op
       if (accessOf(found, used) === 'manage' && !context.manages) return [];
       return found.autocomplete(used, context);
     };
-    const offered = await inTime(choices(), CHOICES_MS, { after }).catch((error: unknown) => {
+    const offered = await inTime(choices(), CHOICES_TIMEOUT_MS, { after }).catch((error: unknown) => {
       log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
       return null;
     });

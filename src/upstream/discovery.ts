@@ -44,8 +44,8 @@ export interface DiscoveryOptions {
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-const CATEGORIES_MS = 5 * MINUTE;
-const ROWS_MS = MINUTE;
+const CATEGORIES_CACHE_MS = 5 * MINUTE;
+const ROWS_CACHE_MS = MINUTE;
 /** Maximum number of characters in the rows of one result; a longer one is cut and not cached. */
 const MAX_CHARACTERS = 2_000_000;
 /** Maximum number of queries whose rows are cached. */
@@ -71,7 +71,7 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
       return null;
     }
     onResponse?.(null);
-    categories = { until: now() + CATEGORIES_MS, keys };
+    categories = { until: now() + CATEGORIES_CACHE_MS, keys };
     return keys;
   }
 
@@ -99,7 +99,7 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
     rows: (query: ProviderQuery): Promise<RowsResult> =>
       cached(JSON.stringify([query.category, query.search, query.providers]), {
         load: () => loadRows(query).then(reported),
-        keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_MS : 0),
+        keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_CACHE_MS : 0),
       }),
 
     /** The page for people about a category. */

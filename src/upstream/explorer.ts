@@ -20,8 +20,8 @@ export interface ExplorerOptions {
   onResponse?(failure: UpstreamFailure | null): void;
 }
 
-const FOUND_MS = MINUTE;
-const NOT_FOUND_MS = 15 * SECOND;
+const FOUND_CACHE_MS = MINUTE;
+const NOT_FOUND_CACHE_MS = 15 * SECOND;
 /** Maximum number of cached tokens. */
 const MAX_CACHED = 500;
 
@@ -62,7 +62,7 @@ export function createExplorer(options: ExplorerOptions) {
     token: (address: AddressText): Promise<TokenResult> =>
       cached(address, {
         load: () => lookUp(address),
-        keepMs: ({ status }) => (status === 'found' ? FOUND_MS : status === 'not-found' ? NOT_FOUND_MS : 0),
+        keepMs: ({ status }) => (status === 'found' ? FOUND_CACHE_MS : status === 'not-found' ? NOT_FOUND_CACHE_MS : 0),
       }),
     /** Makes a request, bypassing the cache. */
     probe: (): Promise<TokenResult> => lookUp(ZERO_ADDRESS),

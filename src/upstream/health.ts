@@ -6,7 +6,7 @@ import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type Upstream
 /** How often an interface that is down is probed. */
 const PROBE_MS = MINUTE;
 /** How long a person waits for a check of every interface. */
-const CHECK_MS = 6 * SECOND;
+const CHECK_TIMEOUT_MS = 6 * SECOND;
 
 /** Makes a cheap request to an interface; its client records the result. */
 export type Probe = () => Promise<unknown>;
@@ -57,7 +57,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
     },
     /** Probes every interface now; resolves within 6 s. */
     async check(): Promise<void> {
-      await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_MS, clock);
+      await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_TIMEOUT_MS, clock);
     },
     /** The interfaces that are down now. */
     outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,

@@ -23,7 +23,7 @@ export interface ProjectClient extends Notification {
 }
 
 /** How long a webhook's addresses are cached: people add several in a row. */
-const ADDRESSES_MS = 30_000;
+const ADDRESSES_CACHE_MS = 30_000;
 /** Maximum number of webhooks whose addresses are cached. */
 const MAX_CACHED = 50;
 
@@ -55,7 +55,7 @@ export function createProjectClients(
         const key = keyOf(webhookId);
         return cached(`${changes.get(key) ?? 0} ${key}`, {
           load: () => client.addresses(webhookId, withinMs),
-          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
+          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_CACHE_MS : 0),
         });
       },
     };

@@ -11,20 +11,20 @@ it('stores once a minute that the bot is in a server whose roles change, and at 
   let stored = 0;
   let fault: Error | null = null;
   const states = {
-    async guildReturned() {
+    async setGuildReturned() {
       stored++;
       if (fault) throw fault;
     },
-    guildRemoved: async () => undefined,
+    setGuildRemoved: async () => undefined,
   } as unknown as ChannelStates;
-  const { returned, removed } = createMembership({
+  const { recordReturn, recordRemoval } = createMembership({
     states,
     clock,
     log: pino({ enabled: false }),
     isClosing: () => false,
   });
   const changes = () => {
-    for (let n = 0; n < 50; n++) returned(GUILD);
+    for (let n = 0; n < 50; n++) recordReturn(GUILD);
     return stored;
   };
   expect(changes()).toBe(1);
@@ -32,7 +32,7 @@ it('stores once a minute that the bot is in a server whose roles change, and at 
   expect(changes()).toBe(1);
   clock.advance(1);
   expect(changes()).toBe(2);
-  removed(GUILD);
+  recordRemoval(GUILD);
   fault = new Error('disk I/O error');
   expect(changes()).toBe(3);
   await new Promise(setImmediate);
