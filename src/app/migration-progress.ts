@@ -31,7 +31,7 @@ export function logMigration(
       log.info(details, message);
       watch(details, clock.now());
     },
-    /** The database is open, or cannot be opened. */
+    /** Ends the report: the database is open, or cannot be opened. */
     stop: () => stop(),
   };
 }

@@ -33,7 +33,7 @@ export async function openUptime({ store, clock, elapsed, log }: UptimeOptions) 
       else log.warn(times, 'clock is behind the latest time in the database: check the time of this machine');
     });
 
-  /** The clock shows `now` instead of `expected`. */
+  /** Records a pause or a jump if the clock shows `now` instead of `expected`. */
   function note(expected: number, now: number, logJump: (times: object, by: number) => void): void {
     const by = now - expected;
     const hours = Math.round((by / HOUR) * 10) / 10;

@@ -198,6 +198,6 @@ export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'referen
   /** JSON of the request's body. */
   payload: string;
   now: number;
-  /** The channel that it reports as closed: if that opens before the notice was sent, it is dropped. Null: no channel. */
+  /** The channel that it reports as blocked: if that is ready before the notice was sent, it is dropped. Null: no channel. */
   aboutChannelId: string | null;
 }

@@ -176,14 +176,14 @@ export interface DeadLetters {
   discardAll(channelId: string, now: number): Promise<number>;
 }
 
-/** Whether channels can be written to, and which guilds the bot is in. Read-only: `blocked`, `channelForNotices`. */
+/** Whether the bot can post in channels, and which guilds the bot is in. Read-only: `blocked`, `channelForNotices`. */
 export interface Channels {
   /**
    * Records a channel's state, and freezes the notice that reports it elsewhere. From then on the channel is no longer
-   * closed by a removal of the bot.
+   * blocked by a removal of the bot.
    */
   setState(head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice?: Notice | null): Promise<void>;
-  /** A guild's channels that cannot be written to. */
+  /** A guild's channels that the bot cannot post in. */
   blocked(guildId: string): Promise<{ channelId: string; state: ChannelState; reason: string | null }[]>;
   /** Where a guild is notified of trouble in a channel; null where it has no other channel. */
   channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
@@ -191,7 +191,7 @@ export interface Channels {
   postNotice(notice: Notice): Promise<void>;
   /** Records that the bot was removed from a guild: what waits there is kept for 30 days. */
   guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
-  /** Records that the bot is in a guild, also after a removal: channels that the removal closed are ready again. */
+  /** Records that the bot is in a guild, also after a removal: channels that the removal blocked are ready again. */
   guildReturned(guildId: string): Promise<void>;
   /**
    * Records that the bot is in exactly these guilds of a shard; returns the known ones it is not in, and those it is in

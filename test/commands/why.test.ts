@@ -61,7 +61,7 @@ it('reports that nobody watches a transfer of the server’s own project', async
   expect(await why(await receive())).toMatch(/none of its addresses is watched here/);
 });
 
-it('explains that an alert waits for a channel that cannot be written to', async () => {
+it('explains that an alert waits for a blocked channel', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50_013 }, method: 'POST', channelId: ALERTS });
   expect(await why(await receive())).toMatch(/On hold: I’m not allowed to post in this channel/);

@@ -150,7 +150,7 @@ describe('an equal transfer of one in a digest', () => {
     expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
   });
 
-  it('dead-letters an edit whose channel stays closed to the bot for a week', async () => {
+  it('dead-letters an edit whose channel stays blocked for a week', async () => {
     await digest();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await again();
@@ -240,7 +240,7 @@ describe('an equal transfer of one in a single alert', () => {
     expect(pipeline.alerts(ALERTS)).toMatchObject([{ text: expect.stringContaining('×2') }]);
   });
 
-  it('counts equal transfers once a closed channel opens, in posted and in waiting alerts', async () => {
+  it('counts equal transfers once a blocked channel opens, in posted and in waiting alerts', async () => {
     const waiting = payment({ value: '8000000' });
     await again();
     await pipeline.turnUntilSettled();

@@ -25,7 +25,7 @@ const send = async () => {
   await pipeline.idle();
 };
 
-describe('a channel that is closed to the bot', () => {
+describe('a blocked channel', () => {
   it('reports a parked channel once in the default channel, with its reason, remedy and deadline', async () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: GENERAL });
     close(ALERTS);
@@ -40,7 +40,7 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toEqual([]);
   });
 
-  it('reports a parked channel in another used channel if the default one is closed, and again the next time', async () => {
+  it('reports a parked channel in another used channel if the default one is blocked, and again the next time', async () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: ALERTS });
     for (const times of [1, 2]) {
       close(ALERTS);

@@ -109,7 +109,7 @@ describe('a subscription with a digest', () => {
     expect(contents).toEqual([`<@&${ROLE}>`, '']);
   });
 
-  it('keeps a digest of a closed channel for seven days after it was due', async () => {
+  it('keeps a digest of a blocked channel for seven days after it was due', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const n of [1, 2]) await send(n);

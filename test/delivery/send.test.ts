@@ -121,13 +121,13 @@ it('posts another server’s alert between those of a server with very many chan
   expect(postedIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
 });
 
-describe('a channel that cannot be written to', () => {
+describe('a blocked channel', () => {
   it('parks a channel without permissions, delays no other, and posts there once it may', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
-    await pipeline.turnUntil('1 channel is closed to the bot', async () => (await blocked()).length === 1);
+    await pipeline.turnUntil('1 channel is blocked', async () => (await blocked()).length === 1);
     expect(await blocked()).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
     await pipeline.pay(2);
     await pipeline.turnUntil('#whales shows 2 alerts', () => pipeline.numbers(WHALES).length === 2);
@@ -141,7 +141,7 @@ describe('a channel that cannot be written to', () => {
   it('marks a deleted channel as unreachable and keeps its subscriptions', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
-    await pipeline.turnUntil('1 channel is closed to the bot', async () => (await blocked()).length === 1);
+    await pipeline.turnUntil('1 channel is blocked', async () => (await blocked()).length === 1);
     expect(await blocked()).toMatchObject([{ state: 'unreachable' }]);
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { channelForNotices, type UsedChannel } from '../../src/domain/channel.ts
 
 const one = (channelId: string, state: UsedChannel['state'] = 'ready'): UsedChannel => ({ channelId, state });
 
-it('notifies admins of trouble in the default channel, or else in another one that can be written to', () => {
+it('notifies admins of trouble in the default channel, or else in another one that is not blocked', () => {
   const place = (chosen: UsedChannel | null, ...used: UsedChannel[]) => channelForNotices('trouble', { chosen, used });
   expect(place(one('chosen'), one('used'))).toBe('chosen');
   expect(place(one('chosen', null), one('used'))).toBe('chosen');

@@ -137,7 +137,7 @@ describe('the figures', () => {
     expect((await metrics()).get('ledgerbell_last_backup_timestamp_seconds')).toBeGreaterThan(1e9);
   });
 
-  it('shows in the metrics a channel that cannot be written to and its alerts, while the bot stays ready', async () => {
+  it('shows a blocked channel and its alerts in the metrics, while the bot stays ready', async () => {
     const { post, reaches, discord, get, store } = await start();
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
@@ -149,7 +149,7 @@ describe('the figures', () => {
     // Discord has responded to the message that was refused.
     expect(now.get('ledgerbell_outbox_waiting{state="closed"}')).toBe(1);
     expect(now.get('ledgerbell_outbox_frozen')).toBe(0);
-    // Alerts for a closed channel do not count as due: no operator can do anything about them.
+    // Alerts for a blocked channel do not count as due: no operator can do anything about them.
     expect([now.get('ledgerbell_outbox_waiting{state="due"}'), now.get('ledgerbell_outbox_oldest_seconds')]).toEqual([
       0, 0,
     ]);

@@ -117,7 +117,9 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
 
   discord.act({ do: 'channel.delete', channelId: harbor.alerts });
   const status = async () => JSON.stringify(await use('status', harbor.general));
-  await until('/status reports the closed channel', async () => (await status()).includes('deleted, or I lost access'));
+  await until('/status reports the blocked channel', async () =>
+    (await status()).includes('deleted, or I lost access'),
+  );
 
   logs.push(JSON.stringify(bot.log));
   for (const secret of [

@@ -9,7 +9,7 @@ import { ALERTS, HARBOR, openPipeline, type Pipeline, payment, startPipeline, TR
 
 /**
  * One server floods the receiver URL of its own project. The alerts of a quiet one, which uses the operator's, are posted
- * within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for closed channels and
+ * within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for blocked channels and
  * changes of permissions.
  */
 

@@ -14,9 +14,9 @@ beforeEach(async () => {
 const states = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);
 /** Another thread records the states. */
-const STATES = { message: 'the states of the closed channels', timeout: 60_000 };
-const LETTERS = { message: 'the states of the closed channels, and the dead letters', timeout: 60_000 };
-const NUMBERS = { message: 'the alerts in the channels, and the states of the closed ones', timeout: 60_000 };
+const STATES = { message: 'the states of the blocked channels', timeout: 60_000 };
+const LETTERS = { message: 'the states of the blocked channels, and the dead letters', timeout: 60_000 };
+const NUMBERS = { message: 'the alerts in the channels, and the states of the blocked ones', timeout: 60_000 };
 /** Lets time pass until there is a dead letter, for at most eight days: no alert waits for longer than a week here. */
 async function untilDead(step: number): Promise<void> {
   for (let hour = 0; hour < 8 * 24 && (await letters()).length === 0; hour++) await pipeline.pass(HOUR, step);

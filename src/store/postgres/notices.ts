@@ -28,7 +28,7 @@ export async function writeNotice(sql: Statements, notice: Notice): Promise<void
   );
 }
 
-/** Drops unsent notices about a channel that can be written to again. */
+/** Drops unsent notices about a channel that is no longer blocked. */
 export async function withdrawNotices(sql: Statements, channelId: string): Promise<void> {
   await sql.run(
     "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND NOT unconfirmed AND about_channel_id = $1",

@@ -30,7 +30,7 @@ export function noticeWriter(db: Database) {
       addChannel.run(notice.channelId, guildId);
       insert.run(notice);
     },
-    /** Drops unsent notices about a channel that can be written to again. */
-    withdraw: (closed: string): void => void drop.run(closed),
+    /** Drops unsent notices about a channel that is no longer blocked. */
+    withdraw: (aboutChannelId: string): void => void drop.run(aboutChannelId),
   };
 }

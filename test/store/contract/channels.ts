@@ -93,7 +93,7 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.channels.blocked(GUILD)).toEqual(left);
     });
 
-    it('leaves a channel closed that was found to be gone after its guild had removed the bot', async () => {
+    it('leaves a channel blocked that was found to be gone after its guild had removed the bot', async () => {
       const store = await open();
       await post(store, [1]);
       await store.channels.guildRemoved(GUILD, NOW, NOW + 9);

@@ -238,7 +238,7 @@ export function historyContract(open: OpenEmpty): void {
       expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 0, closed: 2, oldest: null });
     });
 
-    it('counts alerts that are due, held, or kept for a channel that cannot be written to', async () => {
+    it('counts alerts that are due, held, or kept for a blocked channel', async () => {
       const store = await open();
       await post(store, [1], { hold: 'hourly', dueAt: NOW + 1, now: NOW - 9 });
       await post(store, [2], { channelId: OTHER_CHANNEL, now: NOW - 8 });
