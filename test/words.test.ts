@@ -165,3 +165,24 @@ it.each([
 ])('accepts a wording in $where', ({ file, source }) => {
   expect(faultsIn(file, source)).toEqual([]);
 });
+
+/** A constant with a number that is a limit under another name than `MAX_…` or `MIN_…`. */
+const LIMIT_NAME =
+  /^(?:export )?const (?!M(?:AX|IN)_)((?:LONGEST|SHORTEST|LARGEST|SMALLEST|HIGHEST|LOWEST|MOST|LEAST)\w*|(?:\w+_)?(?:LIMIT|SHOWN|KEPT|AT_ONCE))(?:: number)? = [-\w.*+/() ]+;/gm;
+
+it('spells limits MAX_… and MIN_…', () => {
+  const files = execFileSync('git', ['ls-files', 'src', 'commands', 'services', 'sandbox'], { encoding: 'utf8' });
+  const sources = files.split('\n').filter((file) => file.endsWith('.ts') && existsSync(file));
+  expect(sources.length).toBeGreaterThan(300);
+  const others = sources.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(LIMIT_NAME)].map(([, name]) => `${file}: ${name}`),
+  );
+  expect(others).toEqual([]);
+});
+
+it.each(['const LONGEST_NAME = 60;', 'export const AT_ONCE = 2 * MIB;', 'const LINES_KEPT: number = 1_000;'])(
+  'refuses the limit “%s”',
+  (line) => {
+    expect(line.match(LIMIT_NAME)).toEqual([line]);
+  },
+);
