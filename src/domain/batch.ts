@@ -73,6 +73,11 @@ export interface EditBatch extends FrozenBatch {
   payload: string | null;
 }
 
+/**
+ * Why a sent message is edited: a transfer changed, an address was renamed, which waits longer, or alerts join the message.
+ */
+export type EditKind = 'change' | 'label' | 'join';
+
 /** One frozen message. */
 export type Batch = PostBatch | EditBatch;
 
@@ -150,6 +155,10 @@ export interface OldestFrozen {
   change: number | null;
   label: number | null;
 }
+
+/** Whether an edit that was requested and not begun also covers another request: a change renders the labels again, too. */
+export const covers = (requested: EditKind, wanted: EditKind): boolean =>
+  requested === wanted || (requested === 'change' && wanted === 'label');
 
 /**
  * Returns which frozen batch a channel is sent before its due alerts, and which after them: a message comes before a

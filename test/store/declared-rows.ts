@@ -20,7 +20,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'activity.ts': ['messageId'],
   'claims.ts': ['payload'],
   'due.ts': ['lastAt'],
-  'edits.ts': ['messageId', 'payload'],
+  'edits.ts': ['messageId', 'payload', 'requested'],
   'history.ts': ['kind'],
   'notices.ts': ['channelId'],
   'silence.ts': ['gapMs'],

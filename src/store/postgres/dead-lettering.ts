@@ -1,4 +1,5 @@
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
+import { KEPT_PAYLOAD } from '../sql/batch-conditions.ts';
 import type { Connection, Statements } from './connection.ts';
 import { editFailed } from './edits.ts';
 
@@ -50,10 +51,9 @@ export function deadLetterMethods(db: Connection) {
 async function deadLetter(sql: Statements, batchId: number, reason: string, now: number): Promise<void> {
   const batch = await sql.get<{ kind: string }>('SELECT kind FROM batches WHERE id = $1', batchId);
   if (batch?.kind === 'edit') return editFailed(sql, batchId, reason, now);
-  // A digest of thousands of alerts would store as many copies of its payload.
   await sql.run(
     `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
-     SELECT 'alert', a.id, a.channel_id, CASE WHEN b.kind <> 'digest' THEN b.payload END, $2, $3
+     SELECT 'alert', a.id, a.channel_id, ${KEPT_PAYLOAD}, $2, $3
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = $1 ORDER BY a.id`,
     batchId,
     reason,

@@ -11,6 +11,7 @@ import {
 } from '../../domain/burst.ts';
 import type { Hold } from '../../domain/hold.ts';
 import { byTransaction, type DueGroup } from '../sql/alert-rows.ts';
+import { MAKES_BURST } from '../sql/batch-conditions.ts';
 import { readAlerts } from './alerts.ts';
 import type { Statements } from './connection.ts';
 
@@ -112,13 +113,10 @@ async function companions(
   );
 }
 
-/** Messages of a channel that show single alerts, or a digest of a burst. */
-const SHOWING = "b.channel_id = $1 AND b.state = 'sent' AND (b.kind = 'create' OR b.digest_reason = 'burst')";
-
 /** Until when a busy channel's alerts are collected for a digest; null: they are posted one by one. */
 export async function collectingUntil(sql: Statements, channelId: string, now: number): Promise<number | null> {
   const last = await sql.get<{ lastAt: number }>(
-    `SELECT sent_at AS "lastAt" FROM batches b WHERE ${SHOWING} ORDER BY sent_at DESC LIMIT 1`,
+    `SELECT sent_at AS "lastAt" FROM batches b WHERE channel_id = $1 AND ${MAKES_BURST} ORDER BY sent_at DESC LIMIT 1`,
     channelId,
   );
   if (!last) return null;
@@ -141,7 +139,7 @@ async function countSince(sql: Statements, what: string, channelId: string, sinc
   const counted = await sql.get<{ n: number }>(
     `SELECT count(*) AS n FROM (
        SELECT ${what} FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-       WHERE ${SHOWING} AND b.sent_at > $2 LIMIT $3) AS shown`,
+       WHERE b.channel_id = $1 AND ${MAKES_BURST} AND b.sent_at > $2 LIMIT $3) AS shown`,
     channelId,
     since,
     BURST_ALERTS + 1,

@@ -1,13 +1,14 @@
 import type { RenderedAlert } from '../../domain/alert.ts';
-import { JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
+import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { DAY } from '../../domain/clock.ts';
+import { JOINABLE } from '../sql/batch-conditions.ts';
 import { alertsOfBatch, areAsRendered } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
 import { firstIdOf } from './partitions.ts';
 
 /** A row of an edit that is added. */
 interface NewEdit extends MessageRef {
-  editKind: 'change' | 'label' | 'join';
+  editKind: EditKind;
   payload: string | null;
   attempts: number;
   now: number;
@@ -90,15 +91,15 @@ async function request(
   editKind: 'change' | 'label',
   now: number,
 ): Promise<string[]> {
-  // Already requested and not started: one in progress may have been rendered earlier. A `change` also covers a
-  // `label`, which waits longer.
-  const requested = await sql.all<{ reference: string }>(
-    `SELECT reference FROM batches WHERE reference = ANY($1::text[]) AND kind = 'edit' AND state = 'frozen'
-       AND attempts = 0 AND edit_kind IN ('change', $2)`,
+  // Already requested and not started: one in progress may have been rendered earlier.
+  const requests = await sql.all<{ reference: string; requested: EditKind }>(
+    `SELECT reference, edit_kind AS requested FROM batches
+     WHERE reference = ANY($1::text[]) AND kind = 'edit' AND state = 'frozen' AND attempts = 0`,
     messages.map(({ reference }) => reference),
-    editKind,
   );
-  const known = new Set(requested.map(({ reference }) => reference));
+  const known = new Set(
+    requests.filter(({ requested }) => covers(requested, editKind)).map(({ reference }) => reference),
+  );
   for (const { channelId, reference } of messages) {
     if (known.has(reference)) continue;
     known.add(reference);
@@ -131,14 +132,11 @@ export async function joinable(
   txHashes: readonly string[],
   now: number,
 ): Promise<Joinable[]> {
-  // The latest message of a transaction in a channel that can be joined: sent recently, with embeds, and never refused an
-  // edit. Judged here, because a transaction may have thousands of messages and only the latest such one is wanted.
   const found = await sql.all<Omit<Joinable, 'alerts'>>(
     `SELECT DISTINCT ON (t.tx_hash) t.tx_hash AS "txHash", b.id, b.reference, b.message_id AS "messageId", b.payload
      FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE t.tx_hash = ANY($1::text[]) AND t.id >= $4 AND a.channel_id = $2
-       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > $3 AND b.message_id IS NOT NULL AND NOT b.plain_text
-       AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+       AND b.sent_at > $3 AND ${JOINABLE}
      ORDER BY t.tx_hash, b.id DESC`,
     txHashes,
     channelId,

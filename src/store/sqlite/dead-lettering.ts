@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Batch } from '../../domain/batch.ts';
 import { WAITING_SINCE } from '../sql/alert-rows.ts';
+import { KEPT_PAYLOAD } from '../sql/batch-conditions.ts';
 import type { editTables } from './edits.ts';
 
 /** Turns what will not be sent into dead letters. */
@@ -8,10 +9,9 @@ export function deadLetterMethods(db: Database, edits: ReturnType<typeof editTab
   const alertsOf = db.prepare<[number]>("UPDATE alerts SET state = 'dead' WHERE batch_id = ?");
   const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
-  // A digest of thousands of alerts would store as many copies of its payload.
   const addDeadLetters = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
-     SELECT 'alert', a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
+     SELECT 'alert', a.id, a.channel_id, ${KEPT_PAYLOAD}, ?, ?
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
   const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(

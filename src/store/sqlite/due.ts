@@ -12,6 +12,7 @@ import {
 } from '../../domain/burst.ts';
 import type { Hold } from '../../domain/hold.ts';
 import { ALERT_COLUMNS, type AlertRow, byTransaction, type DueGroup } from '../sql/alert-rows.ts';
+import { MAKES_BURST } from '../sql/batch-conditions.ts';
 import { alertReader } from './alerts.ts';
 
 /** Finds the due alerts of a channel. */
@@ -100,24 +101,21 @@ export function collectingLookUp(db: Database) {
   const alertsSince = db.prepare<[string, number, number], { count: number }>(
     `SELECT count(*) AS count FROM (
        SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
-       LIMIT ?)`,
+       WHERE b.channel_id = ? AND ${MAKES_BURST} AND b.sent_at > ? LIMIT ?)`,
   );
   // Alerts of one transaction count once, because they are posted as one.
   const transactionsSince = db.prepare<[string, number, number], { count: number }>(
     `SELECT count(*) AS count FROM (
        SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
          JOIN transfers t ON t.id = a.transfer_id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
-       LIMIT ?)`,
+       WHERE b.channel_id = ? AND ${MAKES_BURST} AND b.sent_at > ? LIMIT ?)`,
   );
   const digested = db.prepare<[string, number], { digests: number }>(
     `SELECT count(*) AS digests FROM batches
      WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND digest_reason = 'burst'`,
   );
   const lastPosted = db.prepare<[string], { lastAt: number }>(
-    `SELECT sent_at AS lastAt FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR digest_reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
+    `SELECT sent_at AS lastAt FROM batches b WHERE channel_id = ? AND ${MAKES_BURST} ORDER BY sent_at DESC LIMIT 1`,
   );
   return (channelId: string, now: number): number | null => {
     const last = lastPosted.get(channelId);

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { RenderedAlert } from '../../domain/alert.ts';
-import { JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
+import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
+import { JOINABLE } from '../sql/batch-conditions.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { unsynced } from './database.ts';
 
@@ -21,7 +22,7 @@ export function editTables(db: Database) {
 
 /** A row of an edit that is added. */
 interface NewEdit extends MessageRef {
-  editKind: 'change' | 'label' | 'join';
+  editKind: EditKind;
   payload: string | null;
   attempts: number;
   now: number;
@@ -29,11 +30,10 @@ interface NewEdit extends MessageRef {
 
 /** Requests that messages are rendered again. */
 function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
-  // Already requested and not started: one in progress may have been rendered earlier. A `change` also covers a
-  // `label`, which waits longer.
-  const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
-    `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
-       AND edit_kind IN ('change', ?)`,
+  // Already requested and not started: one in progress may have been rendered earlier.
+  const requests = db.prepare<[string], { requested: EditKind }>(
+    `SELECT edit_kind AS requested FROM batches
+     WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0`,
   );
   // The messages that show a transfer.
   const messagesOf = db.prepare<[number], MessageRef>(
@@ -48,7 +48,8 @@ function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
     .pluck();
 
   function request(message: MessageRef, editKind: 'change' | 'label', now: number): string {
-    if (!requested.get(message.reference, editKind)) add({ ...message, editKind, payload: null, attempts: 0, now });
+    const isRequested = requests.all(message.reference).some(({ requested }) => covers(requested, editKind));
+    if (!isRequested) add({ ...message, editKind, payload: null, attempts: 0, now });
     return message.channelId;
   }
 
@@ -73,8 +74,6 @@ function rerenderRequests(db: Database, add: (edit: NewEdit) => number) {
 function joining(db: Database, add: (edit: NewEdit) => number) {
   const { ofBatch } = alertReader(db);
   const holds = renderedCheck(db);
-  // The latest message of a transaction in a channel that can be joined: sent recently, with embeds, and never refused an
-  // edit. Judged here, because a transaction may have thousands of messages and only the latest such one is wanted.
   const joinable = db.prepare<
     [string, string, string, number],
     Pick<Joinable, 'id' | 'reference' | 'messageId' | 'payload'>
@@ -83,9 +82,7 @@ function joining(db: Database, add: (edit: NewEdit) => number) {
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?
-       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
-       AND b.message_id IS NOT NULL AND b.plain_text = 0
-       AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+       AND b.sent_at > ? AND ${JOINABLE}
      ORDER BY b.id DESC LIMIT 1`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");

@@ -60,6 +60,21 @@ export function editsContract(open: OpenEmpty): void {
       expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
     });
 
+    it('requests no new labels of a message that will show a change, but a change despite new labels', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'abc' });
+      const message = { channelId: CHANNEL, reference: 'abc' };
+      await countAgain(store, 1);
+      await store.outbox.requestRerender([message], NOW);
+      await store.outbox.markEdited((await frozen(store)).id, NOW);
+      expect(await store.outbox.channelsWithWork()).toEqual([]);
+      await store.outbox.requestRerender([message], NOW);
+      await countAgain(store, 1);
+      for (const _ of ['change', 'labels']) await store.outbox.markEdited((await frozen(store)).id, NOW);
+      expect(await store.outbox.channelsWithWork()).toEqual([]);
+    });
+
     it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async () => {
       const store = await open();
       for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
