@@ -271,7 +271,7 @@ export function historyContract(open: OpenEmpty): void {
         lastDeadLetter: { channelId: OTHER_CHANNEL, reason: 'too old', at: NOW + 1 },
         blocked: [{ channelId: CHANNEL, state: 'parked', since: NOW }],
       });
-      expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 1, deadLetters: 0, stopped: [] });
+      expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 1, deadLetters: 0, blocked: [] });
     });
 
     it('counts what is stored about one guild', async () => {
