@@ -51,6 +51,7 @@ export function createChannelTable() {
   const guildOf = new Map<string, string>();
   /** A channel that is in the table. */
   const get = (id: string): Entry => channels.get(id)!;
+  const set = (id: string, changed: Partial<Entry>): void => void Object.assign(get(id), changed);
   return {
     all: (): Iterable<Channel> => channels.values(),
     ofGuild: (guildId: string): Channel[] =>
@@ -73,76 +74,60 @@ export function createChannelTable() {
       known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
       // Another process brought the next attempt forward: the operator put a dead letter back there.
       if (!known.busy && known.blocked && found?.blocked && found.dueAt < known.storedDueAt)
-        Object.assign(known, { dueAt: Math.min(known.dueAt, found.dueAt), storedDueAt: found.dueAt });
+        set(id, { dueAt: Math.min(known.dueAt, found.dueAt), storedDueAt: found.dueAt });
     },
     /** Sets what the store knows about a channel. */
     setLoaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
       guildOf.set(id, guildId);
-      Object.assign(get(id), { guildId, dueAt, storedDueAt: dueAt, blocked: state !== 'ready', loaded: true });
+      set(id, { guildId, dueAt, storedDueAt: dueAt, blocked: state !== 'ready', loaded: true });
     },
     /** Marks a channel as busy and moves it to the back. */
     beginSlot(id: string): void {
       const channel = get(id);
       channels.delete(id);
-      channels.set(id, Object.assign(channel, { busy: true, dirty: false, done: false, alerts: 0 }));
+      channels.set(id, channel);
+      set(id, { busy: true, dirty: false, done: false, alerts: 0 });
     },
     /** Marks a channel as no longer busy; forgets it if it has nothing more. */
     endSlot(id: string, now: number): void {
       const channel = get(id);
       if (channel.done && !channel.dirty) channels.delete(id);
-      else Object.assign(channel, { busy: false, queuedAt: now });
+      else set(id, { busy: false, queuedAt: now });
     },
     /** Adds the alerts that wait for a channel's next message; the edit slot of an edit is used up. */
-    recordClaim(id: string, { alerts, isEdit }: { alerts: number; isEdit: boolean }): void {
-      const channel = get(id);
-      channel.alerts += alerts;
-      if (isEdit) channel.hasEditSlot = false;
+    recordClaim(id: string, claim: { alerts: number; isEdit: boolean }): void {
+      const { alerts, hasEditSlot } = get(id);
+      set(id, { alerts: alerts + claim.alerts, hasEditSlot: hasEditSlot && !claim.isEdit });
     },
     /** Subtracts the alerts of a message that got a response. */
-    recordResponse(id: string, alerts: number): void {
-      const channel = get(id);
-      channel.alerts = Math.max(0, channel.alerts - alerts);
-    },
+    recordResponse: (id: string, alerts: number): void => set(id, { alerts: Math.max(0, get(id).alerts - alerts) }),
     /** Records that a message was sent; `more`: the store may have more for the channel. */
     recordSent(id: string, more: boolean): void {
-      const channel = get(id);
-      const search = widened(channel.search);
-      Object.assign(channel, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
+      const search = widened(get(id).search);
+      set(id, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
     },
     /** Begins or continues the search for an alert that fails its message; null: it was found. */
-    setSearch(id: string, search: Search | null): void {
-      get(id).search = search ?? NO_SEARCH;
-    },
+    setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
     /** Makes a channel wait until then, and keeps everything else. */
     postpone: (id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void =>
-      void Object.assign(get(id), { dueAt: until, waitsFor }),
+      set(id, { dueAt: until, waitsFor }),
     /** Makes a channel's edits wait until then; its new alerts do not. */
-    postponeEdits(id: string, until: number): void {
-      get(id).editsDueAt = until;
-    },
+    postponeEdits: (id: string, until: number): void => set(id, { editsDueAt: until }),
     /** Records that the bot cannot post in a channel; it is tried again then. */
     block: (id: string, until: number): void =>
-      void Object.assign(get(id), { blocked: true, probe: false, dueAt: until, storedDueAt: until }),
+      set(id, { blocked: true, probe: false, dueAt: until, storedDueAt: until }),
     /** Makes a blocked channel the probe of its guild, at that time at the latest. */
-    probe(id: string, probeAt: number): void {
-      const channel = get(id);
-      Object.assign(channel, { probe: true, dueAt: Math.min(channel.dueAt, probeAt) });
-    },
+    probe: (id: string, probeAt: number): void => set(id, { probe: true, dueAt: Math.min(get(id).dueAt, probeAt) }),
     /** Tries a guild's blocked channels at once, within its budget. */
     retryBlocked(guildId: string): void {
       for (const channel of channels.values()) if (channel.guildId === guildId && channel.blocked) channel.dueAt = 0;
     },
     /** Sets whether a channel with nothing due collects alerts of a burst. */
-    setBurst(id: string, burst: boolean): void {
-      get(id).waitsFor = burst ? 'burst' : null;
-    },
+    setBurst: (id: string, burst: boolean): void => set(id, { waitsFor: burst ? 'burst' : null }),
     /** Makes a channel wait until then, unless something new arrives; null: the store has nothing more for it. */
-    sleep(id: string, until: number | null): void {
-      if (until === null) get(id).done = true;
-      else get(id).sleepUntil = until;
-    },
+    sleep: (id: string, until: number | null): void => set(id, until === null ? { done: true } : { sleepUntil: until }),
     /** Lets a channel edit one of its messages at that time. */
-    setEditSlot: (id: string, at: number): void => void Object.assign(get(id), { hasEditSlot: true, editsDueAt: at }),
+    setEditSlot: (id: string, at: number): void => set(id, { hasEditSlot: true, editsDueAt: at }),
     /** Shortens waits by the amount that the clock was set back. */
     setBack(ms: number): void {
       for (const channel of channels.values()) {

@@ -10,10 +10,10 @@ import { type Session, SILENT_MS } from './session.ts';
 
 /** The lock that the elected process's session holds. */
 const LEADER_LOCK = 7_302_102;
-/** How often each process poller whether it still is elected, or can be. */
+/** How often each process checks whether it still is elected, or can be. */
 const POLL_MS = SECOND;
 /** How often an elected process checks while it has no session. */
-const SOON_MS = SECOND / 4;
+const RECONNECT_POLL_MS = SECOND / 4;
 /** Without a proof for this long, a process does not count as elected. The server frees its lock later than that. */
 const LEASE_MS = SILENT_MS - SECOND;
 /** How long an elected process waits for the last transaction of the one before it. */
@@ -87,7 +87,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   const { config, clock, log, takingWrites, onAway, onBack } = options;
   const holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   const lease = createLease(options, LEASE_MS, () => end('the election was not proved in time'));
-  const poller = createPoller(clock, check, () => (term && !reconnecting.isOpen() ? SOON_MS : POLL_MS));
+  const poller = createPoller(clock, check, () => (term && !reconnecting.isOpen() ? RECONNECT_POLL_MS : POLL_MS));
   const onNotification = (notification: string) =>
     notification === FREE ? poller.now() : listener?.onNotification(notification);
   const reconnecting = createReconnectingSession({

@@ -9,7 +9,7 @@ import { BACKUP_SUFFIX, backupFolder, stamp } from './folder.ts';
 /** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
 /** Delay after a start, when the bot has more urgent work. */
-const FIRST_LOOK_MS = 10 * MINUTE;
+const FIRST_CHECK_MS = 10 * MINUTE;
 const PROGRAM = resolve(import.meta.dirname, '../../ledgerbell.ts');
 
 /**
@@ -65,7 +65,7 @@ export function startDailyBackups(options: {
       running = null;
     });
   };
-  let cancel = clock.after(FIRST_LOOK_MS, look);
+  let cancel = clock.after(FIRST_CHECK_MS, look);
 
   return {
     /** When the newest backup in the database's folder was made; null when there is none. */

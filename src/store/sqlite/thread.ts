@@ -30,9 +30,9 @@ const tables = { ...openGroups(db), file: maintenance } as unknown as Record<
   Record<Call['method'], (...args: unknown[]) => unknown>
 >;
 const opened = identify(file);
-/** How often the thread looks whether Litestream has begun to copy the database. The bot's clock stays in its thread. */
-const LOOK_MS = 2_000;
-const looking = reads ? undefined : setInterval(look, LOOK_MS);
+/** How often the thread checks whether Litestream has begun to copy the database. The bot's clock stays in its thread. */
+const CHECK_EVERY_MS = 2_000;
+const looking = reads ? undefined : setInterval(look, CHECK_EVERY_MS);
 
 port.on('message', (calls: PostedCall[] | 'close') => {
   if (calls === 'close') {
