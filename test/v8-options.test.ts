@@ -8,8 +8,8 @@ const OPTIONS = ['src/v8-options.ts', 'services/v8-options.ts'];
 /** `(module (import "m" "f" (func $f)) (func (export "g") call $f))` */
 const MODULE = 'AGFzbQEAAAABBAFgAAACBwEBbQFmAAADAgEABwUBAWcAAQoGAQQAEAAL';
 
-/** What V8 compiles for WebAssembly that calls JavaScript more than a thousand times. */
-function compiledAfter(imported: string): string[] {
+/** Which kinds of code V8 compiles for WebAssembly that calls JavaScript more than a thousand times. */
+function compiledAfter(imported: string): Set<string> {
   const script = `${imported}
     const { exports } = await WebAssembly.instantiate(await WebAssembly.compile(Buffer.from('${MODULE}', 'base64')), { m: { f() {} } });
     for (let n = 0; n < 5_000; n++) exports.g();`;
@@ -20,15 +20,16 @@ function compiledAfter(imported: string): string[] {
     maxBuffer: 64 * 1_048_576,
   });
   expect(stderr).toBe('');
-  return (stdout.match(/,wasm-[\w-]+/g) ?? []).map((name) => name.slice(1));
+  // Node's own WebAssembly, which strips types, is in the log as well unless the result was cached.
+  return new Set((stdout.match(/,wasm-[\w-]+/g) ?? []).map((name) => name.slice(1)));
 }
 
 it('sees Node compile the calls from WebAssembly into JavaScript unless the option forbids it', () => {
-  expect(compiledAfter('')).toContain('wasm-to-js');
+  expect(compiledAfter('')).toEqual(new Set(['wasm-function', 'wasm-to-js']));
 });
 
 it.each(OPTIONS)('keeps Node from compiling the calls from WebAssembly into JavaScript with %s', (path) => {
-  expect(compiledAfter(`import '${join(ROOT, path)}';`)).toEqual(['wasm-function']);
+  expect(compiledAfter(`import '${join(ROOT, path)}';`)).toEqual(new Set(['wasm-function']));
 });
 
 it.each(['src/main.ts', 'src/ledgerbell.ts', 'services/main.ts', 'sandbox/main.ts'])(
