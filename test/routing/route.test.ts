@@ -218,14 +218,14 @@ describe('the router', () => {
       await until('the context is read', () => contextReads > before);
     }
     // The store answers in order: now every read that was requested before has failed.
-    for (let n = 0; n < 3; n++) await bot.store.inbox.usage();
+    for (let n = 0; n < 3; n++) await bot.store.inbox.next(0);
     await until('the retry is planned', () => bot.clock.untilNext() === 500);
     const reads = contextReads;
     bot.clock.advance(499);
     expect(bot.clock.untilNext()).toBe(1);
     bot.clock.advance(1);
     await until('the retry is planned again', () => bot.clock.untilNext() === 500);
-    for (let n = 0; n < 3; n++) await bot.store.inbox.usage();
+    for (let n = 0; n < 3; n++) await bot.store.inbox.next(0);
     expect(contextReads).toBe(reads + 1);
 
     isLocked = false;
