@@ -73,7 +73,7 @@ describe.skipIf(isPostgresMissing())('transfers in a partition per day', () => {
     const [id] = await query('SELECT id AS v FROM transfers');
     await expect(
       query(
-        `INSERT INTO transfers SELECT id + 1, key, scope, tx_hash, seen_at, 1, 1, FALSE, data FROM transfers WHERE id = ${String(id)}`,
+        `INSERT INTO transfers SELECT id + 1, key, scope, tx_hash, seen_at, 1, FALSE, data FROM transfers WHERE id = ${String(id)}`,
       ),
     ).rejects.toThrow(/duplicate key .* "transfer_keys_pkey"/);
     expect(await query(KEYS)).toEqual([keyOf(1)]);
