@@ -111,7 +111,7 @@ done = function(summary, latency)
   local errors = summary.errors
   local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout
   local rate = (summary.requests - errors.status) * 1e6 / summary.duration
-  io.write(string.format('{"rate":%f,"p99":%f,"failed":%d}\\n', rate, latency:percentile(99) / 1_000, failed))
+  io.write(string.format('{"rate":%f,"p99":%f,"failed":%d}\\n', rate, latency:percentile(99) / 1000, failed))
 end`,
   );
   const args = ['-t1', `-c${connections}`, `-d${seconds}`, '--timeout', '10', '-s', script, url];

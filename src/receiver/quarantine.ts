@@ -5,9 +5,9 @@ import type { Store } from '../store/store.ts';
 import type { Quotas } from './quotas.ts';
 
 /** With this many bytes in quarantine, deliveries are refused: unreadable bodies must not fill the disk. */
-const LIMIT = { rows: 10_000, bytes: 50 * MIB };
+const MAX_ALL = { rows: 10_000, bytes: 50 * MIB };
 /** The same for each guild with a project of its own. */
-const OWN_LIMIT = { rows: 1_000, bytes: 5 * MIB };
+const MAX_OWN = { rows: 1_000, bytes: 5 * MIB };
 
 /** Measures which scopes have a full quarantine, and refuses their deliveries as of the last measurement. */
 export function createQuarantineLimit(
@@ -26,7 +26,7 @@ export function createQuarantineLimit(
       try {
         const sizes = await quarantine.sizes();
         const over = sizes.filter(({ scope, rows, bytes }) => {
-          const limit = scope === OPERATOR_SCOPE ? LIMIT : OWN_LIMIT;
+          const limit = scope === OPERATOR_SCOPE ? MAX_ALL : MAX_OWN;
           return rows >= limit.rows || bytes >= limit.bytes;
         });
         const before = full;
