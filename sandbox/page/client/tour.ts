@@ -114,7 +114,7 @@ function seeStep({ transactions }: Model, open: (tab: Tab) => void): StepView {
   return {
     title: 'See it arrive',
     text: isPosted
-      ? 'The alert is above, in #alerts. Events shows its way: mined, delivered, stored on the bot’s disk, routed, posted.'
+      ? 'The alert is above, in #alerts. The Events tab shows its path: mined, delivered, stored on the bot’s disk, routed, posted.'
       : 'The chain has mined it. The alert appears in #alerts in a moment.',
     actions: html`${button('Next', next, { kind: 'primary', disabled: !isPosted })}${button('Show events', () => open('events'))}`,
   };
