@@ -114,7 +114,7 @@ async function addEdit(
 ): Promise<number> {
   const row = await sql.get<{ id: number }>(
     `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
-     VALUES ($1, 'edit', $2, $3, $4, 'frozen', $5, FALSE, $6) RETURNING id`,
+     VALUES ($1, 'edit', $2, $3, $4, 'frozen', $5::bigint, $5::bigint > 0, $6) RETURNING id`,
     channelId,
     editKind,
     reference,

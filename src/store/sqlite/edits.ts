@@ -12,7 +12,7 @@ import { unsynced } from './database.ts';
 export function editTables(db: Database) {
   const insert = db.prepare<NewEdit>(
     `INSERT INTO batches (channel_id, kind, edit_kind, reference, payload, state, attempts, unconfirmed, frozen_at)
-     VALUES (@channelId, 'edit', @editKind, @reference, @payload, 'frozen', @attempts, 0, @now)`,
+     VALUES (@channelId, 'edit', @editKind, @reference, @payload, 'frozen', @attempts, @attempts > 0, @now)`,
   );
   const add = (edit: NewEdit): number => Number(insert.run(edit).lastInsertRowid);
   const { requestChange, requestRerender } = rerenderRequests(db, add);

@@ -152,6 +152,33 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(first[0]!.alerts).toMatchObject([{ state: 'dead', discardedAt: NOW + 5 }]);
     });
 
+    it('discards a refused change without discarding the alert, which was posted', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await countAgain(store, 1);
+      await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
+      const [letter] = await store.deadLetters.list(9);
+      expect(await store.deadLetters.discard(letter!.id, NOW + 5)).toBe(true);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', discardedAt: null }]);
+    });
+
+    it('keeps one dead letter for a message whose changes are refused, and none for a refused label', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'abc' });
+      for (let n = 0; n < 2; n++) {
+        await countAgain(store, 1);
+        await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
+      }
+      expect(await store.deadLetters.list(9)).toHaveLength(1);
+      await store.deadLetters.discardAll(CHANNEL, NOW);
+      await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'abc' }], NOW);
+      await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
+      expect(await store.deadLetters.list(9)).toEqual([]);
+    });
+
     it('assigns no id of a dead letter again, because operators type them', async () => {
       const store = await open();
       const deadLetter = async (n: number) => {

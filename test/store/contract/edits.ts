@@ -35,6 +35,18 @@ export function editsContract(open: OpenEmpty): void {
       });
     });
 
+    it('counts the first attempt of a joining edit, whose outcome stays unknown until Discord has shown it', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const { joins, alerts } = await dueAlerts(store);
+      const edit = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
+      expect(await frozen(store)).toMatchObject({ id: edit, attempts: 1, unconfirmed: true });
+      await store.outbox.markNotSent(edit!);
+      expect(await frozen(store)).toMatchObject({ id: edit, attempts: 2, unconfirmed: false });
+    });
+
     it('lets alerts wait again whose message could not be edited', async () => {
       const store = await open();
       await post(store, [1]);
@@ -137,6 +149,16 @@ export function editsContract(open: OpenEmpty): void {
       await post(store, [2], { transfer: { txHash: txHash(1) } });
       const { joins, alerts } = await dueAlerts(store);
       await countAgain(store, 1);
+      expect(await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW)).toBeNull();
+    });
+
+    it('refuses to add an alert that changed since it was read', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const { joins, alerts } = await dueAlerts(store);
+      await countAgain(store, 2, NOW, { txHash: txHash(1) });
       expect(await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW)).toBeNull();
     });
 

@@ -226,8 +226,8 @@ export async function frozen(store: Store, now = NOW): Promise<Batch> {
 }
 
 /** Counts another transfer equal to the nth, which sent messages must show; returns their channels. */
-export async function countAgain(store: Store, n: number, now = NOW): Promise<string[]> {
-  const query = { transferKey: keyOf(n), deliveryKey: keyOf(n), scope: 0, at: now, transfer: transfer(n) };
+export async function countAgain(store: Store, n: number, now = NOW, given: Partial<Transfer> = {}): Promise<string[]> {
+  const query = { transferKey: keyOf(n), deliveryKey: keyOf(n), scope: 0, at: now, transfer: transfer(n, given) };
   const [seen] = (await store.routing.context([query], now)).transfers;
   const changed = { ...seen!, count: seen!.count + 1 };
   return store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }));
