@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import type { Cursor, Store } from '../store/store.ts';
 
 /** How long transfers and guilds that removed the bot are kept. */
@@ -45,27 +46,21 @@ export function startMaintenance(
     await store.audit.prune(since(AUDIT_RETENTION_MS));
   }
 
-  async function deleteAgain(): Promise<void> {
+  async function tryToDelete(): Promise<void> {
     try {
       await deleteOld();
     } catch (error) {
       if (!isStopped) log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
     }
-    if (!isStopped) cancelDeleting = clock.after(HOUR, () => void deleteAgain());
-  }
-
-  function lookAgain(): void {
-    look();
-    cancelLooking = clock.after(MINUTE, lookAgain);
   }
 
   void finishErasures(store).catch((error: unknown) => log.warn({ err: error }, 'cannot finish erasing a server'));
-  let cancelDeleting = clock.after(HOUR, () => void deleteAgain());
-  let cancelLooking = clock.after(MINUTE, lookAgain);
+  const stopDeleting = repeat(clock, HOUR, tryToDelete);
+  const stopLooking = repeat(clock, MINUTE, look);
   return () => {
     isStopped = true;
-    cancelDeleting();
-    cancelLooking();
+    stopDeleting();
+    stopLooking();
   };
 }
 

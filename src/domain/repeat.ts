@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * Runs `work` again and again: first after `firstMs`, then `ms` after each run has ended. Returns a function after which
- * no run starts. `work` may return a promise, and must not fail.
+ * no run starts. `work` may return a promise.
  */
 export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
   let isStopped = false;
@@ -10,7 +10,7 @@ export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => 
 
   function run(): void {
     const running = work();
-    if (running instanceof Promise) void running.then(schedule);
+    if (running instanceof Promise) void running.finally(schedule);
     else schedule();
   }
 

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
+import type { Cursor } from '../../src/store/store.ts';
 import { noGateway } from '../app.ts';
 import { HARBOR, openPipeline, type Pipeline, startPipeline } from '../pipeline/harness.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
@@ -39,26 +40,35 @@ it('deletes entries of the audit log after a year', async () => {
 
 it('deletes nothing after it was stopped during a deletion', async () => {
   const held = Promise.withResolvers<void>();
-  let deletions = 0;
+  const deletions: string[] = [];
   const { close, pass, clock } = await openPipeline({
     // The gateway closes after maintenance was stopped.
     connect: (options) => ({ ...noGateway(options), close: async () => held.resolve() }),
-    store: ({ erasure, ...store }) => ({
+    store: ({ retention, audit, ...store }) => ({
       ...store,
-      erasure: {
-        ...erasure,
-        async removed() {
-          deletions++;
+      retention: {
+        ...retention,
+        async prune() {
+          deletions.push('some transfers');
           await held.promise;
-          throw new Error('the database is closed');
+          // There are more.
+          return {} as Cursor<'retention'>;
         },
+        setPrunedBefore: async () => void deletions.push('all transfers'),
       },
+      audit: { ...audit, prune: async () => deletions.push('audit entries') },
     }),
   });
   await pass(HOUR, MINUTE);
-  await until('a deletion is under way', () => deletions > 0);
+  await until('a deletion is under way', () => deletions.length > 0);
   await close();
   await new Promise((resolve) => setImmediate(resolve));
   // No timer is left that would delete again.
-  expect([deletions, clock.untilNext()]).toEqual([1, Number.POSITIVE_INFINITY]);
+  expect([deletions, clock.untilNext()]).toEqual([['some transfers'], Number.POSITIVE_INFINITY]);
+});
+
+it('deletes nothing after it was stopped between two deletions', async () => {
+  const { close, clock } = await openPipeline();
+  await close();
+  expect(clock.untilNext()).toBe(Number.POSITIVE_INFINITY);
 });

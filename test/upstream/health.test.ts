@@ -49,6 +49,9 @@ it('probes an unavailable interface every minute, and a working one never', () =
   health.note('discovery', null);
   clock.advance(10 * MINUTE);
   expect(probes).toBe(3);
+  health.note('discovery', { status: 'timeout' });
+  clock.advance(3 * MINUTE);
+  expect(probes).toBe(6);
 });
 
 it('probes an unavailable interface every minute, although another one fails again and again', () => {
@@ -61,6 +64,15 @@ it('probes an unavailable interface every minute, although another one fails aga
     health.note('explorer', null);
   }
   expect(probes).toBe(3);
+});
+
+it('probes nothing after it is closed during an outage', () => {
+  let probes = 0;
+  health.watch('discovery', async () => void probes++);
+  health.note('discovery', { status: 'timeout' });
+  health.close();
+  clock.advance(3 * MINUTE);
+  expect(probes).toBe(0);
 });
 
 it('probes nothing after it is closed, although a request that was under way fails then', () => {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../domain/clock.ts';
+import { repeat } from '../../domain/repeat.ts';
 import { StoreError } from '../../errors.ts';
 import type { OpenStore, StoreListener } from '../open-store.ts';
 import { type Connection, openConnection } from './connection.ts';
@@ -66,7 +67,7 @@ function watchFaults(
   let opened: FileIdentities | null = null;
   let fault: StoreError | null = null;
   let writer: Connection | null = null;
-  let cancelCheck = (): void => undefined;
+  let stopChecking = (): void => undefined;
   let checking: Worker | undefined;
 
   /** Reports a call's error. */
@@ -101,14 +102,6 @@ function watchFaults(
     return fault?.message ?? null;
   }
 
-  function checkLater(): void {
-    cancelCheck = clock.after(CHECK_MS, () => {
-      // A failed stat proves nothing about the file.
-      void check().catch(() => undefined);
-      checkLater();
-    });
-  }
-
   return {
     note,
     check,
@@ -119,7 +112,8 @@ function watchFaults(
     watch(connection: Connection): void {
       writer = connection;
       opened = identify(file);
-      checkLater();
+      // A failed stat proves nothing about the file.
+      stopChecking = repeat(clock, CHECK_MS, () => void check().catch(() => undefined));
       if (isSmall(file)) return;
       checking = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
       checking.unref();
@@ -128,7 +122,7 @@ function watchFaults(
     },
     /** Stops watching; false when the files must no longer be touched. */
     stop(): boolean {
-      cancelCheck();
+      stopChecking();
       void checking?.terminate();
       return fault?.code !== REPLACED;
     },
