@@ -43,7 +43,7 @@ export const METHODS = {
   channels: {
     setState: 'write',
     blocked: 'read',
-    channelForNotices: 'read',
+    channelForNotices: 'read now',
     postNotice: 'write',
     guildRemoved: 'write',
     guildReturned: 'write',
@@ -63,7 +63,7 @@ export const METHODS = {
     watching: 'read',
   },
   labels: { list: 'read', set: 'write', remove: 'write' },
-  guilds: { settings: 'read', changeSettings: 'write', language: 'read', recordLocale: 'write' },
+  guilds: { settings: 'read', changeSettings: 'write', language: 'read now', recordLocale: 'write' },
   audit: { record: 'write', page: 'read', prune: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {

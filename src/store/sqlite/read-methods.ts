@@ -24,17 +24,17 @@ export function openReadMethods(db: Database) {
   const { ofGuild, all, scopes, tokens, webhookNames } = projectsTable(db);
   const { sizes, list: quarantined, get: getQuarantined } = quarantineTable(db);
   const { list: letters, get: getLetter } = deadLetters(db);
-  const { blocked, channelForNotices } = channelStates(db);
-  const { settings, language } = guildsTable(db);
+  const { blocked } = channelStates(db);
+  const { settings } = guildsTable(db);
   const { uptime, prunedBefore } = uptimeReader(db);
   return atOneMoment(db, {
     inbox: { usage: inboxTable(db).usage },
     quarantine: { sizes, list: quarantined, get: getQuarantined },
     deadLetters: { list: letters, get: getLetter },
-    channels: { blocked, channelForNotices },
+    channels: { blocked },
     subscriptions: { list, get, tokenMutes, watching },
     labels: { list: labelsTable(db).list },
-    guilds: { settings, language },
+    guilds: { settings },
     audit: { page: auditTable(db).page },
     projects: { ofGuild, all, scopes, tokens, webhookNames },
     history: { ...transferHistoryReader(db), ...activityReader(db), ...historyTable(db) },
