@@ -70,7 +70,7 @@ export async function startReceiving(
     checkSignature: createSignatureCheck(projects.signingSecrets, now),
     onBadSignature: badSignatures.note,
     now: steadyNow,
-    after: (ms, run) => clock.after(ms, run),
+    after: clock.after,
     log,
     quotas,
     syncMs: database.syncMs,

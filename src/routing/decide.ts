@@ -35,12 +35,12 @@ type Outcome =
  * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves
  * out each scope from its first delivery on whose response is still pending, and stops at the first delivery that the
  * context does not cover: the rest comes again. The context is read before it is known how the responses ended.
- * `logRouted` logs a line for each delivery, for when the result is stored.
+ * `logOutcomes` logs a line for each delivery, for when the result is stored.
  */
 export async function decide(
   items: WaitingDelivery[],
   options: DecideOptions,
-): Promise<{ result: RoutingResult; logRouted(): void }> {
+): Promise<{ result: RoutingResult; logOutcomes(): void }> {
   const { log, ackedAt } = options;
   const now = options.now();
   const parsed = items.filter((item) => 'event' in item);
@@ -69,7 +69,7 @@ export async function decide(
   }
   return {
     result: merge(outcomes, learned, state.stats, now),
-    logRouted() {
+    logOutcomes() {
       for (const outcome of outcomes) {
         if (outcome.status === 'decided') logRouted(log, outcome, now);
         else logQuarantined(log, outcome);

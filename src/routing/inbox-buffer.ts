@@ -69,7 +69,7 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
   return {
     /**
      * Adds deliveries that were stored just now. None of them may have been routed yet: they are to be added before the
-     * router can read them.
+     * router can know how their responses ended.
      */
     add(stored: readonly InboxRow[]): void {
       if (isShared) {

@@ -47,10 +47,10 @@ export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponse
       for (const row of rows) note(row);
       return rows;
     },
-    /** When a delivery's 200 was written completely; null: never, or its row knows; undefined: it is still pending. */
+    /** When a delivery's 200 was written completely; null: never, or its row knows; undefined: it is pending, or its row is to be read again. */
     ackedAt(id: number): number | null | undefined {
       if (own.has(id)) return own.ackedAt(id);
-      // How it ended was recorded since. That wakes the router, which then reads the row again.
+      // How it ended was recorded since. That wakes the router, or the next poll does, and the row is read again.
       if (readEarly.has(id)) return undefined;
       const since = openSince.get(id);
       return since === undefined || elapsed() - since >= LOST_MS ? null : undefined;

@@ -96,7 +96,10 @@ export function startRouter(options: RouterOptions) {
         log.error({ err: error }, 'routing paused');
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
-        cancelRetry = after(PAUSE_MS, wake);
+        cancelRetry = after(PAUSE_MS, () => {
+          buffer.add([]);
+          wake();
+        });
         return;
       }
     }
@@ -144,13 +147,13 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
   }
 
   async function routeTogether(items: WaitingDelivery[]): Promise<number> {
-    const { result, logRouted } = await decide(items, { ...options, ackedAt });
+    const { result, logOutcomes } = await decide(items, { ...options, ackedAt });
     const ids = [...result.done, ...result.quarantined.map(({ id }) => id)];
     if (ids.length === 0) return 0;
     const committing = store.routing.commit(result);
     buffer.parseAhead(ids.length, MAX_IN_COMMIT);
     const edited = await committing;
-    logRouted();
+    logOutcomes();
     if (result.alerts.length > 0) onAlerts(result.alerts, ids.length);
     if (edited.length > 0) onEdits(edited);
     finish(ids, result.quarantined.length);

@@ -53,11 +53,12 @@ export async function openPostgresForCopy(url: string, { isSource }: { isSource:
     await close();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await client.query(`LOCK TABLE ${TABLE_NAMES.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    const copyable = await toCopyable(client, name);
+    stack.move();
+    return copyable;
   } catch (error) {
     throw toStoreError(error).error;
   }
-  stack.move();
-  return toCopyable(client, name);
 }
 
 async function assertUnused(client: pg.Client, name: string): Promise<void> {

@@ -40,7 +40,7 @@ export function uptimeReader(db: Database) {
   };
 }
 
-/** Records the same, as single values. */
+/** Records when the bot worked, and how far it has deleted old data, as single values. */
 export function uptimeWriter(db: Database) {
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
   const record = db.transaction((now: number, pauses: readonly Pause[]) => {
