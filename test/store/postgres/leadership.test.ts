@@ -18,7 +18,9 @@ async function processes() {
     onTestFinished(() => client.end());
     return client;
   };
-  const query = async (sql: string) => (await connect()).query(sql);
+  // One connection for all of them: a test that polls would use up the server's.
+  const own = await connect();
+  const query = (sql: string) => own.query(sql);
   await query('CREATE TABLE leader (id INT PRIMARY KEY, generation BIGINT, holder TEXT, since BIGINT)');
   const events: string[] = [];
 
