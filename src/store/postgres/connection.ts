@@ -52,7 +52,7 @@ const IDLE_MS = 5_000;
 
 /** Opens connections to a database; none is made before the first statement. */
 export function connect(url: string): Connection {
-  const failures = createFailures();
+  const failures = createFailures(() => performance.now());
   const clients = createClients();
   const create = (max: number, timeoutMs: number): Pool => ({
     pool: createPool(url, { max, timeoutMs }, clients),

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../domain/durations.ts';
 import { StoreError } from '../../errors.ts';
 
 /** The process that works was replaced: what it wanted to write is not written. */
@@ -16,27 +17,33 @@ const CONNECTION = /^(08|57P|25006|53300)/;
 
 const DISK_FULL = '53100';
 
+/** A full disk is forgotten when something was written this long after: one write may need no new space. */
+const FULL_DISK_KEPT_MS = MINUTE;
+
 interface Failure {
   error: unknown;
   isRefusal: boolean;
 }
 
-/** Words the failures of calls to one server. When it is away, it can no longer report that its disk is full. */
-export function createFailures() {
-  let full: string | null = null;
+/**
+ * Words the failures of calls to one server. When it is away, it can no longer report that its disk is full. `elapsed`:
+ * milliseconds that really passed, since any moment.
+ */
+export function createFailures(elapsed: () => number) {
+  let full: { message: string; at: number } | null = null;
   return {
     /** {@link toStoreError}, with what was known before. */
     word(error: unknown): Failure {
       const failure = toStoreError(error);
-      if (isServerError(error) && error.code === DISK_FULL) full = error.message;
+      if (isServerError(error) && error.code === DISK_FULL) full = { message: error.message, at: elapsed() };
       if (full === null || failure.isRefusal || !(failure.error instanceof StoreError)) return failure;
       const { message, code } = failure.error;
-      const known = `${message.replace(/\.$/, '')}; before that, its disk was full: ${full}`;
+      const known = `${message.replace(/\.$/, '')}; before that, its disk was full: ${full.message}`;
       return { ...failure, error: new StoreError(known, code) };
     },
-    /** Records that something was written: there is space. */
+    /** Records that something was written. */
     wrote(): void {
-      full = null;
+      if (full !== null && elapsed() - full.at >= FULL_DISK_KEPT_MS) full = null;
     },
   };
 }
