@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
+import type { SeenTransfer } from '../../../src/domain/identity.ts';
 import type { Cursor, Store } from '../../../src/store/store.ts';
 import {
   ADA,
   ALICE,
   CHANNEL,
   decision,
+  due,
   freeze,
   GUILD,
   keyOf,
   NOW,
+  newAlert,
   next,
   notice,
   OTHER_CHANNEL,
@@ -45,6 +48,16 @@ async function finish({ erasure }: Store, guildId: string): Promise<void> {
   let at = await erasure.step(guildId);
   while (at) at = await erasure.step(guildId, at);
 }
+
+/** What is stored about the tenth transfer, of a project. */
+const seenTransfers = async ({ routing }: Store, scope: number): Promise<SeenTransfer[]> =>
+  (
+    await routing.context(
+      [{ transferKey: keyOf(10), deliveryKey: keyOf(10), scope, at: NOW, transfer: transfer(10) }],
+      NOW,
+    )
+  ).transfers;
+const seen = async (store: Store, scope: number) => (await seenTransfers(store, scope)).map(({ key }) => key);
 
 export function erasureContract(open: OpenEmpty): void {
   describe('erasure', () => {
@@ -106,6 +119,36 @@ export function erasureContract(open: OpenEmpty): void {
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
       await finish(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 1, audit: 1 });
+    });
+
+    it('covers what was stored since, and the project of the first start, when it is started again', async () => {
+      const store = await open();
+      await fill(store, GUILD, CHANNEL, 1);
+      const [project] = await store.projects.tokens();
+      expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
+      await store.erasure.begin(GUILD);
+      await subscribe(store);
+      await post(store, [99]);
+      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
+      await store.erasure.begin(GUILD);
+      await finish(store, GUILD);
+      expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 0, waiting: 0, history: 0, audit: 0 });
+      expect(await seen(store, project!.scope)).toEqual([]);
+    });
+
+    it('keeps a transfer of the project that an alert stored since shows', async () => {
+      const store = await open();
+      await fill(store, GUILD, CHANNEL, 1);
+      const [project] = await store.projects.tokens();
+      await store.erasure.begin(GUILD);
+      const given = storedTransfer(10, { scope: project!.scope });
+      const [known] = await seenTransfers(store, project!.scope);
+      await store.routing.commit(
+        routed({ transfers: [{ ...given, id: known!.id }], alerts: [newAlert(10, { channelId: OTHER_CHANNEL })] }),
+      );
+      await finish(store, GUILD);
+      expect(await due(store, NOW, OTHER_CHANNEL)).toEqual([10]);
+      expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
     });
 
     it('returns null for a guild whose erasure has not begun', async () => {
