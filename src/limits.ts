@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { MIB } from './domain/bytes.ts';
 import { ConfigError } from './errors.ts';
 
 /** With less memory, the system ends the process sooner or later. */
-const MIN_MEMORY_BYTES = 192 * 1024 * 1024;
+const MIN_MEMORY_BYTES = 192 * MIB;
 /** With fewer open files, a burst of connections leaves none for the database. */
 const MIN_FILES = 256;
 
