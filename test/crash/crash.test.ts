@@ -10,6 +10,7 @@ it('shows everything acknowledged, and nothing twice, after 30 kills at any poin
     doubled: 0,
     problems: [],
   });
-  expect(acknowledged).toBeGreaterThan(100);
+  // However slow the machine is, a round without any work would show nothing.
+  expect(acknowledged).toBeGreaterThan(rounds);
   expect(points.size).toBeGreaterThan(10);
 }, 900_000);
