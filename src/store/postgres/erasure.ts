@@ -133,11 +133,15 @@ function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
   };
 }
 
-/** A table in which an index finds the rows; `second`: the condition's second value. */
+/**
+ * A table in which an index finds the rows; `second`: the condition's second value. The condition is repeated because a
+ * `ctid` is unique only within a partition.
+ */
 function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number | null): Step {
   return async (sql, guildId, bounds) => {
     const deleted = await sql.run(
-      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${MAX_DELETED}))`,
+      `DELETE FROM ${table} WHERE ${condition}
+         AND ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${MAX_DELETED}))`,
       guildId,
       second(bounds),
     );

@@ -49,11 +49,11 @@ async function finish({ erasure }: Store, guildId: string): Promise<void> {
   while (at) at = await erasure.step(guildId, at);
 }
 
-/** What is stored about the tenth transfer, of a project. */
-const seenTransfers = async ({ routing }: Store, scope: number): Promise<SeenTransfer[]> =>
+/** What is stored about the nth transfer, of a project. */
+const seenTransfers = async ({ routing }: Store, scope: number, n = 10): Promise<SeenTransfer[]> =>
   (
     await routing.context(
-      [{ transferKey: keyOf(10), deliveryKey: keyOf(10), scope, at: NOW, transfer: transfer(10) }],
+      [{ transferKey: keyOf(n), deliveryKey: keyOf(n), scope, at: NOW, transfer: transfer(n) }],
       NOW,
     )
   ).transfers;
@@ -84,6 +84,22 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.metrics.stored(OTHER_GUILD)).toEqual(other);
       expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}`]);
       expect(await store.history.transfers(OTHER_GUILD, txHash(20), null, NOW, 9)).toMatchObject({ total: 1 });
+    });
+
+    it('erases nothing of others that is from another day', async () => {
+      const store = await open();
+      const scope = await store.projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
+      // Days that no other test uses: where they are tables, the rows are at the same places in both.
+      await post(store, [1, 2, 3], { scope, now: NOW - 12 * DAY });
+      await post(store, [4, 5, 6], { guildId: OTHER_GUILD, channelId: '9', now: NOW - 11 * DAY });
+      const other = () =>
+        Promise.all([4, 5, 6].map((n) => store.history.transfers(OTHER_GUILD, txHash(n), null, NOW, 9)));
+      const before = [await store.metrics.stored(OTHER_GUILD), await other()];
+      await store.erasure.begin(GUILD);
+      await finish(store, GUILD);
+      expect(await store.metrics.stored(GUILD)).toMatchObject({ waiting: 0, history: 0 });
+      expect(await seenTransfers(store, scope, 1)).toEqual([]);
+      expect([await store.metrics.stored(OTHER_GUILD), await other()]).toEqual(before);
     });
 
     it('begins an erasure with what causes new alerts', async () => {
