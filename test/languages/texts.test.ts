@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { type Language, textsOf, translator } from '../../src/languages/index.ts';
+import { LANGUAGES, type Language, textsOf, translator } from '../../src/languages/index.ts';
 import { definitions, TRANSLATED, textsIn } from './files.ts';
 
 const english = textsIn('en-US');
@@ -70,6 +70,19 @@ describe.each(TRANSLATED)('the texts in %s', (language) => {
     expect(noAccess).toContain(`\`/${setup?.name ?? 'setup'} ${server?.name ?? 'server'}\``);
   });
 });
+
+it.each(Object.keys(LANGUAGES) as Language[])(
+  'names the buttons of a webhook as they are labeled, in %s',
+  (language) => {
+    const texts = textsIn(language);
+    const labels = [...texts].flatMap(([key, text]) => (/^webhook\.(create|add)\.button/.test(key) ? [text] : []));
+    const bold = ['setup.project.nextSteps', 'setup.project.nextWatch', 'webhook.create.doneText'].flatMap((key) =>
+      [...texts.get(key)!.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name!),
+    );
+    expect(bold).toHaveLength(4);
+    expect(bold.filter((name) => !labels.some((label) => label.startsWith(name)))).toEqual([]);
+  },
+);
 
 it('uses the same language for a number without its own plural form', () => {
   expect(translator('fr')('provider.categories', { count: 1_000_000 })).toBe('1\u202f000\u202f000 catégories');
