@@ -16,6 +16,6 @@ export interface AppContext {
   random(): number;
   /** What has happened since the start, for the metrics. */
   counts: ReturnType<typeof createCounts<RefusalReason>>;
-  /** Ends the context, the latest first, also when a later one cannot start. */
+  /** Closes what was started, latest first: when the app stops, or when a later part cannot start. */
   stack: AsyncDisposableStack;
 }

@@ -9,13 +9,13 @@ import type { RequestSlot } from './rate-limit.ts';
 import type { Scheduler } from './scheduler.ts';
 import { type createSend, isUpdate, type SendOptions } from './send.ts';
 
-/** What using slots needs. */
+/** Options of {@link createServe}. */
 export interface ServeOptions extends SendOptions {
   /** An attempt to post or edit a message ended; `receivedAt`: see {@link ShownDeliveries}, null while a channel was blocked. */
   onAttempt?(attempt: { kind: Batch['kind']; alerts: number; outcome: SendOutcome; receivedAt: number | null }): void;
 }
 
-/** The parts of sending that it works with. */
+/** The other parts of the deliverer, which {@link createServe} calls. */
 interface ServeParts {
   scheduler: Scheduler;
   membership: Membership;

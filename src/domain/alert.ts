@@ -10,10 +10,9 @@ export interface Alert {
   guildId: string;
   channelId: string;
   createdAt: number;
-  /**
-   * When the transfer's first delivery arrived, and its number in the inbox; null in rows from before that was kept.
-   */
+  /** When the transfer's first delivery arrived. */
   receivedAt: number;
+  /** The number in the inbox of the delivery that led to the alert; null: a sample, or stored before this was recorded. */
   inboxId: number | null;
   transfer: Transfer;
   /** How many equal transfers the transaction holds. */

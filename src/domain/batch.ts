@@ -74,7 +74,8 @@ export interface EditBatch extends FrozenBatch {
 }
 
 /**
- * Why a sent message is edited: a transfer changed, an address was renamed, which waits longer, or alerts join the message.
+ * Why a sent message is edited: a transfer changed, an address was renamed, or alerts join the message. A `label` edit is
+ * sent after the channel's due alerts, the others before them.
  */
 export type EditKind = 'change' | 'label' | 'join';
 
