@@ -15,9 +15,10 @@ if (stopping.signal.aborted) process.exit(0);
 
 // The state file holds receivers' tokens, so only this user may read it.
 process.umask(0o077);
-const wanted = process.argv[2] ?? 'all';
+const [wanted = 'all', ...more] = process.argv.slice(2);
 const only = SERVICE_NAMES.find((name) => name === wanted);
 if (only === undefined && wanted !== 'all') refuse([`There is no service ${JSON.stringify(wanted)}`]);
+if (more.length > 0) refuse([`More than one argument: ${process.argv.slice(2).join(' ')}`]);
 const read = readConfig(process.env);
 if (!read.ok) refuse(read.faults);
 const { config } = read;

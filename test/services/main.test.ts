@@ -145,6 +145,12 @@ it('exits with 0 on SIGTERM while its modules still load', async () => {
   expect(await ended(child)).toEqual({ code: 0, output: '' });
 });
 
+it('refuses a second service instead of starting only the first', async () => {
+  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'explorer', 'notification'));
+  expect(code).toBe(78);
+  expect(output).toContain('More than one argument: explorer notification');
+});
+
 it('refuses to start an unknown service', async () => {
   const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
