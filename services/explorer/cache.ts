@@ -41,10 +41,14 @@ export function createPageCache<Page>(clock: Clock): PageCache<Page> {
       const known = pages.get(key);
       if (known !== undefined && clock.now() - known.at < FRESH_MS) return known.page;
       const page = inTurn(make);
+      const entry = { page, at: clock.now() };
       pages.delete(key);
-      pages.set(key, { page, at: clock.now() });
+      pages.set(key, entry);
       if (pages.size > MAX_PAGES) pages.delete(pages.keys().next().value!);
-      page.catch(() => pages.delete(key));
+      page.catch(() => {
+        // A newer page may have taken its place.
+        if (pages.get(key) === entry) pages.delete(key);
+      });
       return page;
     },
   };

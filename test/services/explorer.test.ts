@@ -3,6 +3,7 @@ import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createPageCache } from '../../services/explorer/cache.ts';
 import { type Services, startServices } from '../../services/start.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { startLimitedNode } from './limited-node.ts';
 
@@ -256,4 +257,16 @@ it('renders at most 8 pages at the same time, keeps 64 waiting, and refuses more
   release.resolve();
   expect(new Set(await Promise.all(pages))).toEqual(new Set(['page']));
   expect(await cache.get('one more', make)).toBe('page');
+});
+
+it('keeps a page that was made while an older one of the same key was still failing', async () => {
+  const clock = createManualClock();
+  const cache = createPageCache<string>(clock);
+  const failing = Promise.withResolvers<string>();
+  const older = cache.get('key', () => failing.promise);
+  clock.advance(MINUTE);
+  await cache.get('key', async () => 'newer');
+  failing.reject(new Error('the node is down'));
+  await expect(older).rejects.toThrow('the node is down');
+  expect(await cache.get('key', async () => 'one more')).toBe('newer');
 });
