@@ -158,7 +158,7 @@ describe('the Node that starts the programs', () => {
     expect(checkOn('100.1.0')).toEqual({ code: null, printed: '' });
   });
 
-  it.each(['start', 'sandbox', 'services', 'ledgerbell'] as const)(
+  it.each(['start', 'sandbox', 'sandbox:discord', 'services', 'ledgerbell'] as const)(
     'checks the version of Node first in npm run %s',
     (name) => {
       expect(packageJson.scripts[name]).toMatch(/^node src\/node-version\.js && (NODE_COMPILE_CACHE=\S+ )?exec node /);
