@@ -9,8 +9,9 @@ const ROOT = resolve(import.meta.dirname, '..');
  */
 export const LEVELS = [
   ['src/errors'],
-  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits', 'src/v8-options'],
-  ['src/config', 'src/store'],
+  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/v8-options'],
+  ['src/config', 'src/limits'],
+  ['src/store'],
   ['src/store/sql'],
   [
     'src/store/sqlite',
