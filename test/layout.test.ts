@@ -32,14 +32,25 @@ const TABLE_TALK =
   /better-sqlite3|from 'pg'|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sql|sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
 
 /** Time of its own instead of the clock that is passed in. */
-const OWN_TIME = /\b(setTimeout|setInterval|Date\.now|performance\.now)\b|new Date\(\)/;
+const OWN_TIME =
+  /\b(setTimeout|setInterval|Date\.now|performance\.now|systemClock|AbortSignal\.timeout)\b|new Date\(\)/;
 
 /** Who may use it nevertheless, and why. */
 const KEEP_TIME: Record<string, string> = {
   'src/domain/clock.ts': 'is the real clock',
-  'src/app.ts': 'measures the time that really passes, which its parts get as an argument',
+  'src/main.ts': 'ends the process in time, even when nothing else works any longer',
+  'src/app.ts': 'passes the real time to its parts as an argument',
+  'src/discord/chart.ts': 'limits how long a thread really draws',
+  'src/receiver/probe.ts': 'limits a real request',
+  'src/upstream/http.ts': 'limits a real request',
+  'src/upstream/attachment.ts': 'limits a real request',
+  'src/operator/backup.ts': 'is a command of its own, without the bot’s clock',
+  'src/operator/check.ts': 'is a command of its own, without the bot’s clock',
+  'src/operator/deadletters.ts': 'is a command of its own, without the bot’s clock',
+  'src/operator/restore.ts': 'is a command of its own, without the bot’s clock',
   'src/log.ts': 'measures at the end of the process, where no timer runs any longer',
   'src/routing/route.ts': 'lets the receiver go first for as long as the machine is really busy',
+  'src/store/sqlite/client.ts': 'defaults to the real clock where a test or a bench opens a file without a bot',
   'src/store/sqlite/connection.ts': 'measures how long the disk takes',
   'src/store/sqlite/tables.ts': 'measures how long a step takes, in a thread that functions do not reach',
   'src/store/sqlite/thread.ts': 'measures how long the disk takes, in a thread that functions do not reach',
