@@ -93,8 +93,8 @@ export const provider = {
 /** Counts a lookup and returns the directory; throws a {@link UserError} if it is off or the person has to wait. */
 function lookUp(interaction: CommandUse | ButtonUse, context: Needs): Discovery {
   const { own, discovery } = context;
-  if (!discovery) throw notConfigured(own, 'directory', 'DISCOVERY_URL');
-  countLookUp('directory', interaction, context);
+  if (!discovery) throw notConfigured(own, 'discovery', 'DISCOVERY_URL');
+  countLookUp('discovery', interaction, context);
   return discovery;
 }
 
@@ -127,7 +127,7 @@ async function search({ options }: CommandUse, discovery: Discovery, context: Ne
 async function results(query: ProviderQuery, wanted: number, discovery: Discovery, { t, own }: Needs): Promise<Reply> {
   const response = await discovery.rows(query);
   if (response.status !== 'ok') {
-    const refusal = new UserError(explain(own, response, 'directory'));
+    const refusal = new UserError(explain(own, response, 'discovery'));
     throw response.status === 'rejected' ? withInput(refusal, wordsOf(query), own) : refusal;
   }
   const found = groupProviders(response.rows);

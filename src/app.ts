@@ -11,6 +11,7 @@ import { shareWork } from './app/sharing.ts';
 import { createWork } from './app/work.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
+import { ROOTS } from './domain/upstream.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import type { Metrics } from './metrics/render.ts';
@@ -63,7 +64,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   else await work.begin((one) => begin(one, data.store));
   const ops = await startOperations(context, metrics, data, interfaces, receiving, work);
 
-  const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
+  const off = Object.values(ROOTS).filter((name) => !config[name]);
   const { receiver, publicUrl } = receiving;
   const { version } = packageJson;
   log.info(

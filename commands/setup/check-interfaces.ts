@@ -4,9 +4,6 @@ import { absoluteTime, relativeTime } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault } from './finding.ts';
 
-/** The name of each interface in the texts. */
-const NAMES = { notification: 'notification', explorer: 'explorer', discovery: 'directory' } as const;
-
 /** The interfaces that are down: why, since when, and the effect on this guild. */
 export function checkInterfaces({ t, interfaces }: ContextWith<'interfaces'>): Finding[] {
   const outages = interfaces.outages();
@@ -14,7 +11,7 @@ export function checkInterfaces({ t, interfaces }: ContextWith<'interfaces'>): F
     const outage = outages.get(name);
     if (!outage) return [];
     const since = t('setup.check.awaySince', { moment: absoluteTime(outage.since), ago: relativeTime(outage.since) });
-    const lines = [explain(t, outage.failure, NAMES[name]), `-# ${since} ${t(`setup.check.away.${name}`)}`];
+    const lines = [explain(t, outage.failure, name), `-# ${since} ${t(`setup.check.away.${name}`)}`];
     return [fault(lines.join('\n'))];
   });
 }

@@ -1,6 +1,7 @@
 import type { InteractionContext } from '../../src/discord/command.ts';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { createBuckets } from '../../src/domain/token-bucket.ts';
+import type { Interface } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import { relativeTime } from './reply.ts';
 
@@ -14,7 +15,7 @@ const ALL = { burst: 30, everyMs: SECOND };
 const LIMITED_MS = MINUTE;
 
 /** The services that people can query. */
-type Queried = 'explorer' | 'directory';
+type Queried = Extract<Interface, 'explorer' | 'discovery'>;
 
 /** Limits how often people query other services. */
 export interface Cooldown {

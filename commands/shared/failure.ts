@@ -1,18 +1,13 @@
-import type { UpstreamFailure } from '../../src/domain/upstream.ts';
+import { type Interface, ROOTS, type UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { listInCode } from './reply.ts';
 
-/** An upstream interface, as the texts name it. */
-type Service = 'explorer' | 'directory' | 'notification';
-
-/** The variable of each service's root. */
-const VARIABLES = { explorer: 'EXPLORER_API_URL', directory: 'DISCOVERY_URL', notification: 'NOTIFICATION_URL' };
 /** Failures that a wrong root may cause: a redirect, "not found", a page, or no response. */
 const PERHAPS_ROOT: readonly UpstreamFailure['status'][] = ['rejected', 'unreachable', 'broken', 'unreadable'];
 
 /** Explains in a few sentences what went wrong with a service and what to do. */
-export function explain(t: Translate, failure: UpstreamFailure, service: Service): string {
+export function explain(t: Translate, failure: UpstreamFailure, service: Interface): string {
   const { status } = failure;
   if (status === 'forbidden') return t(`failure.${service}.forbidden`);
   if (status === 'rejected') return t(`failure.${service}.rejected`) + rootHint(t, failure, service);
@@ -21,14 +16,14 @@ export function explain(t: Translate, failure: UpstreamFailure, service: Service
 }
 
 /** A line for a failure that a wrong root may cause and a retry cannot fix; empty for others. */
-export function rootHint(t: Translate, { status }: UpstreamFailure, service: Service): string {
-  return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: VARIABLES[service] })}` : '';
+export function rootHint(t: Translate, { status }: UpstreamFailure, service: Interface): string {
+  return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: ROOTS[service] })}` : '';
 }
 
 /** The HTTP status for the text; empty: there is none. */
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
 /** The error that an interface is off, with the environment variables that turn it on. */
-export function notConfigured(t: Translate, service: Service, ...variables: string[]): UserError {
+export function notConfigured(t: Translate, service: Interface, ...variables: string[]): UserError {
   return new UserError(t(`failure.${service}.off`, { variables: listInCode(variables, t) }));
 }

@@ -24,9 +24,14 @@ export const FAILURE_REASONS = [
   'unreadable',
 ] as const satisfies UpstreamFailure['status'][];
 
-/** The services that the bot calls. */
-export const INTERFACES = ['notification', 'explorer', 'discovery'] as const;
-export type Interface = (typeof INTERFACES)[number];
+/** The services that the bot calls, and the variable of each one's root. */
+export const ROOTS = {
+  notification: 'NOTIFICATION_URL',
+  explorer: 'EXPLORER_API_URL',
+  discovery: 'DISCOVERY_URL',
+} as const;
+export type Interface = keyof typeof ROOTS;
+export const INTERFACES = Object.keys(ROOTS) as Interface[];
 
 /** Since when an interface has not worked, in milliseconds since 1970, and how it failed last. */
 export interface Outage {

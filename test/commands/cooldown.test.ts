@@ -20,7 +20,7 @@ it('limits the members of one server together, and no other server’s', () => {
   for (let n = 0; n < 20; n++) expect(take('explorer', 'harbor', String(n))).toBeNull();
   expect(take('explorer', 'harbor', 'another')).toEqual({ who: 'server', until: START + 2_000 });
   expect(take('explorer', 'orchid', 'another')).toBeNull();
-  expect(take('directory', 'harbor', 'another')).toBeNull();
+  expect(take('discovery', 'harbor', 'another')).toBeNull();
 });
 
 it('limits the lookups of all servers together, so that the explorer has room for the spam guard', () => {
