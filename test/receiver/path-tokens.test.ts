@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { indexTokens } from '../../src/receiver/token-index.ts';
+import { inTime } from '../until.ts';
 import { head, startReceiver, TOKEN } from './harness.ts';
 
 const HOOK = `/hooks/${TOKEN}`;
@@ -39,7 +40,7 @@ it('logs no path token, whatever goes wrong', async () => {
     const socket = await receiver.open();
     socket.resume();
     socket.end(bytes);
-    await new Promise((resolve) => socket.once('close', resolve));
+    await inTime('the receiver closes the connection', new Promise((resolve) => socket.once('close', resolve)));
   }
   receiver.intake.stopAdmitting();
   await receiver.post(HOOK, 'x');
