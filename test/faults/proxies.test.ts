@@ -258,7 +258,8 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
     const [first, second] = [await startProcess('127.0.0.11', port), await startProcess('127.0.0.12', port)];
     first.isReady = false;
     const proxy = await startProxy('caddy', 'several.Caddyfile', port, makeLogs());
-    await until('the proxy asked for the first process’s readiness', () => first.asked > 0);
+    // It asks again only after it has read the first response.
+    await until('the proxy asked twice for the first process’s readiness', () => first.asked > 1);
     const before = first.senders.length;
     for (let n = 0; n < 6; n++) expect(await post(proxy, SENDER)).toBe(200);
     expect([first.senders.length, second.senders.length > 0]).toEqual([before, true]);
