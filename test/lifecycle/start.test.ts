@@ -154,7 +154,7 @@ it('creates files for its user only, and closes what an older version left open 
   // Somebody lets a group read this one.
   chmodSync(others[0]!, 0o640);
   const bot = await startBot(file);
-  expect(await bot.post('any')).toBe(200);
+  await accepted(() => bot.post('any'));
   const modes = (paths: string[]) => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
   expect(modes(others)).toEqual(['640', '644']);
   expect(new Set(modes([...old, `${file}-wal`, `${file}-shm`]))).toEqual(new Set(['600']));
@@ -168,7 +168,7 @@ it('creates files for its user only, and closes what an older version left open 
     expect.objectContaining({ level: 40, file: settings, msg: expect.stringContaining('chmod o=') }),
   );
   expect(modes([settings])).toEqual(['644']);
-  expect(await second.post('any')).toBe(200);
+  await accepted(() => second.post('any'));
   expect(modes([dirname(fresh)])).toEqual(['700']);
   const made = readdirSync(dirname(fresh)).map((name) => join(dirname(fresh), name));
   expect(made.length).toBeGreaterThan(4);
