@@ -110,7 +110,7 @@ describe('npm run sandbox', () => {
     sandbox.child.kill(signal);
     expect(await sandbox.ended()).toBe(0);
     expect(sandbox.output()).toMatch(/^( {2}.*\n)+(\nStopping…\n)?$/);
-    expect(living(family)).toEqual([]);
+    await gone(family);
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
