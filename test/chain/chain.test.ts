@@ -11,6 +11,7 @@ import { profileOf } from '../../services/chain/profiles.ts';
 import { readToken } from '../../services/chain/token.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import type { Transfer } from '../../services/chain/transfers.ts';
+import { inTime } from '../until.ts';
 import { HAS_ANVIL } from './has-anvil.ts';
 
 const ORDINARY = profileOf('');
@@ -238,7 +239,7 @@ describe.each([...(HAS_ANVIL ? [false] : []), true])('a chain (scripted: %s)', (
     });
     const failures: unknown[] = [];
     const stop = startTraffic(chain, { everyMs: 0, random: () => 0.5, onError: (error) => failures.push(error) });
-    await enough;
+    await inTime(`${turns} transactions are mined`, enough);
     await stop();
     expect(failures).toEqual([]);
     const text = summaries.join('\n');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Client, type ClientOptions, Events, GatewayIntentBits } from 'discord.js';
 import { onTestFinished } from 'vitest';
 import { type Discord, type DiscordOptions, startDiscord } from '../../sandbox/discord/index.ts';
+import { inTime } from '../until.ts';
 
 /** Starts a stand-in that closes with the test. */
 export async function standIn(options: DiscordOptions = {}): Promise<Discord> {
@@ -19,11 +20,16 @@ export async function logIn(discord: Discord, options: Partial<ClientOptions> = 
     rest: { api: discord.apiUrl, ...options.rest },
   });
   onTestFinished(() => client.destroy());
-  const ready = once(client, Events.ClientReady);
+  const ready = nextEvent(client, Events.ClientReady);
   await client.login(discord.token);
   await ready;
   return client as Client<true>;
 }
+
+/** What the client's next event of this kind holds. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of any event
+export const nextEvent = (client: Client, event: string): Promise<any[]> =>
+  inTime(`the bot’s client emits “${event}”`, once(client, event));
 
 /** A raw response. */
 export interface Answer {

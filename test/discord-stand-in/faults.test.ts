@@ -1,8 +1,9 @@
-import { on, once } from 'node:events';
+import { on } from 'node:events';
 import { Events, REST, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
 import { createManualClock, type Discord, type Fault, seed } from '../../sandbox/discord/index.ts';
-import { call, logIn, standIn } from './bot.ts';
+import { inTime } from '../until.ts';
+import { call, logIn, nextEvent, standIn } from './bot.ts';
 
 const { harbor } = seed;
 const send = (discord: Discord, channelId: string = harbor.general) =>
@@ -135,7 +136,7 @@ it('delays a response by the given time', async () => {
   discord.fault({ fault: { kind: 'delay', ms: 2000 }, times: 1 });
   const met = discord.next(({ type }) => type === 'faults');
   const answer = send(discord);
-  await met;
+  await inTime('the delayed request arrives', met);
   expect(stored(discord)).toBe(0);
   await new Promise(setImmediate);
   clock.advance(2000);
@@ -147,13 +148,13 @@ it('keeps REST working while the gateway is down, and the bot reconnects afterwa
   const client = await logIn(discord);
   const attempts = on(client, Events.ShardReconnecting);
   const fault = discord.fault({ fault: { kind: 'gateway-down' } });
-  await attempts.next();
+  await inTime('the bot reconnects', attempts.next());
   // The second event means that the first attempt was refused.
-  await attempts.next();
+  await inTime('the bot reconnects again', attempts.next());
   expect(discord.state.sessions).toMatchObject([{ connected: false }]);
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
   await channel.send('still here');
-  const ready = once(client, Events.ShardReady);
+  const ready = nextEvent(client, Events.ShardReady);
   fault.clear();
   await ready;
   expect(discord.state.sessions).toMatchObject([{ connected: true }]);

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { inTime } from '../until.ts';
-import { call, logIn, standIn } from './bot.ts';
+import { call, logIn, nextEvent, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
 
@@ -35,7 +35,7 @@ it('refuses a wrong token in REST and at the gateway', async () => {
 
 async function closeCode(discord: Discord, ...payloads: unknown[]): Promise<number> {
   const socket = new WebSocket(`${discord.url.replace('http', 'ws')}/?v=10&encoding=json`);
-  await once(socket, 'open');
+  await inTime('the gateway opens the connection', once(socket, 'open'));
   for (const payload of payloads) socket.send(typeof payload === 'string' ? payload : JSON.stringify(payload));
   const [code] = (await inTime('the gateway closes the connection', once(socket, 'close'))) as [number];
   return code;
@@ -58,8 +58,8 @@ it('closes gateway connections with the documented codes', async () => {
 it('resumes a dropped connection and replays the missed events', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
-  const resumed = once(client, Events.ShardResume);
-  const renamed = once(client, Events.ChannelUpdate);
+  const resumed = nextEvent(client, Events.ShardResume);
+  const renamed = nextEvent(client, Events.ChannelUpdate);
   discord.act({ do: 'gateway.drop' });
   await discord.until('the session is disconnected', ({ state }) => state.sessions[0]?.connected === false);
   discord.act({ do: 'channel.update', channelId: harbor.alerts, name: 'alarms' });
@@ -73,7 +73,7 @@ it('resumes a dropped connection and replays the missed events', async () => {
 it('makes the bot reconnect and resume with op 7', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
-  const resumed = once(client, Events.ShardResume);
+  const resumed = nextEvent(client, Events.ShardResume);
   discord.act({ do: 'gateway.reconnect' });
   await resumed;
   expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 1 }]);
@@ -82,7 +82,7 @@ it('makes the bot reconnect and resume with op 7', async () => {
 it('makes the bot identify again after its session was invalidated', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
-  const ready = once(client, Events.ShardReady);
+  const ready = nextEvent(client, Events.ShardReady);
   discord.act({ do: 'gateway.invalidate' });
   await ready;
   expect(discord.state.counters).toMatchObject({ identifies: 2, resumes: 0 });
@@ -93,35 +93,35 @@ it('sends the bot changes of servers, channels, roles and members', async () => 
   const client = await logIn(discord);
   const guild = client.guilds.cache.get(harbor.id)!;
 
-  const created = once(client, Events.ChannelCreate);
+  const created = nextEvent(client, Events.ChannelCreate);
   const { id } = discord.act({ do: 'channel.create', guildId: harbor.id, name: 'new', topic: 'here' });
   await created;
   expect(guild.channels.cache.get(id!)).toMatchObject({ name: 'new', topic: 'here' });
 
-  const forbidden = once(client, Events.ChannelUpdate);
+  const forbidden = nextEvent(client, Events.ChannelUpdate);
   discord.act({ do: 'channel.forbid', channelId: id!, permissions: ['SendMessages'] });
   await forbidden;
   const missing = guild.channels.cache.get(id!)!.permissionsFor(guild.members.me!);
   expect(missing.toArray()).not.toContain('SendMessages');
 
-  const deleted = once(client, Events.ChannelDelete);
+  const deleted = nextEvent(client, Events.ChannelDelete);
   discord.act({ do: 'channel.delete', channelId: id! });
   await deleted;
   expect([...guild.channels.cache.keys()]).not.toContain(id);
 
-  const roleMade = once(client, Events.GuildRoleCreate);
+  const roleMade = nextEvent(client, Events.GuildRoleCreate);
   const role = discord.act({ do: 'role.create', guildId: harbor.id, name: 'Crew', permissions: ['ManageGuild'] });
   await roleMade;
   expect(guild.roles.cache.get(role.id!)!.permissions.toArray()).toContain('ManageGuild');
-  const roleGone = once(client, Events.GuildRoleDelete);
+  const roleGone = nextEvent(client, Events.GuildRoleDelete);
   discord.act({ do: 'role.delete', roleId: role.id! });
   await roleGone;
 
-  const threadGone = once(client, Events.ThreadDelete);
+  const threadGone = nextEvent(client, Events.ThreadDelete);
   discord.act({ do: 'channel.delete', channelId: harbor.audit });
   await threadGone;
 
-  const own = once(client, Events.GuildMemberUpdate);
+  const own = nextEvent(client, Events.GuildMemberUpdate);
   discord.act({ do: 'member.update', guildId: harbor.id, userId: discord.botId, roleIds: [], nick: 'Bell' });
   await own;
   expect(guild.members.me!.nickname).toBe('Bell');
@@ -130,18 +130,18 @@ it('sends the bot changes of servers, channels, roles and members', async () => 
 it('distinguishes a server outage from a removal and a return of the bot', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
-  const outage = once(client, Events.GuildUnavailable);
+  const outage = nextEvent(client, Events.GuildUnavailable);
   discord.act({ do: 'guild.unavailable', guildId: orchid.id });
   await outage;
-  const back = once(client, Events.GuildAvailable);
+  const back = nextEvent(client, Events.GuildAvailable);
   discord.act({ do: 'guild.available', guildId: orchid.id });
   await back;
-  const removed = once(client, Events.GuildDelete);
+  const removed = nextEvent(client, Events.GuildDelete);
   discord.act({ do: 'guild.remove', guildId: orchid.id });
   await removed;
   expect([...client.guilds.cache.keys()]).not.toContain(orchid.id);
   expect(await call(discord, 'GET', `/channels/${orchid.lobby}`)).toMatchObject({ status: 403, body: { code: 50001 } });
-  const added = once(client, Events.GuildCreate);
+  const added = nextEvent(client, Events.GuildCreate);
   discord.act({ do: 'guild.add', guildId: orchid.id });
   await added;
   expect(client.guilds.cache.get(orchid.id)!.members.me).toMatchObject({ id: discord.botId });
@@ -156,12 +156,12 @@ it('sends messages only to sessions with the intent, and their text only with th
   let heard = 0;
   quiet.on(Events.MessageCreate, () => heard++);
   const texts = [blind, full].map(async (client) => {
-    const [message] = await once(client, Events.MessageCreate);
+    const [message] = await nextEvent(client, Events.MessageCreate);
     return message.content as string;
   });
   discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'psst' });
   expect(await Promise.all(texts)).toEqual(['', 'psst']);
-  const renamed = once(quiet, Events.ChannelUpdate);
+  const renamed = nextEvent(quiet, Events.ChannelUpdate);
   discord.act({ do: 'channel.update', channelId: harbor.general, name: 'later' });
   await renamed;
   expect(heard).toBe(0);
@@ -173,7 +173,7 @@ it('sends the same events over a compressed stream', async () => {
   onTestFinished(() => socket.terminate());
   const { createInflate } = await import('node:zlib');
   const inflate = createInflate();
-  const first = once(inflate, 'data');
+  const first = inTime('the gateway sends a compressed event', once(inflate, 'data'));
   socket.on('message', (data) => inflate.write(data as Buffer));
   const [text] = await first;
   expect(JSON.parse(String(text))).toMatchObject({ op: 10, d: { heartbeat_interval: 41_250 } });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { until } from '../until.ts';
+import { inTime, until } from '../until.ts';
 import { startGatewayBot } from './gateway-bot.ts';
 
 const uncaught: unknown[] = [];
@@ -90,7 +90,7 @@ it('survives the reset of a connection that was still being opened when the bot 
   const gone = new Promise((done) => socket.once('close', done));
   await gateway.close();
   socket.resetAndDestroy();
-  await gone;
+  await inTime('the connection is closed', gone);
   // The client learns of it in the turns of its event loop that follow.
   for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
   expect(uncaught).toEqual([]);
@@ -115,7 +115,7 @@ it('stops while its login has no response', async () => {
 it.each([
   { when: 'it is asked to reconnect', payload: { op: 7, d: null } },
   { when: 'its session is invalid', payload: { op: 9, d: false } },
-  { when: 'its heartbeats stay without answer', payload: null, heartbeatMs: 20 },
+  { when: 'its heartbeats get no response', payload: null, heartbeatMs: 20 },
 ])('reconnects after a reset of the connection that it closes because $when', async ({ payload, heartbeatMs }) => {
   const { relay } = await start(heartbeatMs ? { heartbeatMs } : {});
   await until('the bot logs in', () => relay.logins >= 1);

@@ -25,6 +25,7 @@ import { backupFolder } from '../../../src/store/sqlite/folder.ts';
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
+import { inTime, until } from '../../until.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -75,15 +76,13 @@ async function startWriter() {
     said += chunk.toString();
   });
   const committed = () => said.split('\n').slice(0, -1);
-  const reaches = async (count: number) => {
-    while (committed().length < count) await once(child.stdout, 'data');
-  };
+  const reaches = (count: number) => until(`the writer commits ${count} bodies`, () => committed().length >= count);
   return {
     committed,
     reaches,
     async kill() {
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await inTime('the writer ends', once(child, 'exit'));
     },
   };
 }

@@ -16,6 +16,7 @@ import {
 import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
+import { inTime } from '../../until.ts';
 
 let directory: string;
 let file: string;
@@ -150,10 +151,10 @@ describe('the database file', () => {
     holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(holder.stdout!, 'data');
+    await inTime('a process opens the database', once(holder.stdout!, 'data'));
     expect(() => openDatabase(file)).toThrow('Another process is using');
     holder.kill('SIGKILL');
-    await once(holder, 'exit');
+    await inTime('the process ends', once(holder, 'exit'));
     openDatabase(file).close();
   });
 
