@@ -98,7 +98,7 @@ describe('mined transfers', () => {
     const sweep = await world.chain.sweep({ from: 'Market', to: 'Treasury', count: 20 });
     const titles = (mined: Mined) => alertsOf(mined).map(({ title }) => title);
     await expect
-      .poll(() => [titles(swap), titles(sweep)], { message: 'alerts of the swap and the sweep', timeout: 20_000 })
+      .poll(() => [titles(swap), titles(sweep)], { message: 'alerts of the swap and the sweep', timeout: 120_000 })
       .toEqual([
         [expect.stringMatching(/^🔄 Treasury −150 \S+ → \+120 \S+$/)],
         [expect.stringMatching(/^📥 .*\b20 × `?\S/)],
