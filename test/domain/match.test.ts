@@ -227,7 +227,7 @@ function inWords(match: Match): string {
 }
 
 describe('filters of a subscription', () => {
-  it.each(ROWS)('%s', (_rule, wanted, filters, moved, outcome, context = {}) => {
+  it.each(ROWS)('decides by the filters: %s', (_rule, wanted, filters, moved, outcome, context = {}) => {
     const match = matchTransfer(subscription(wanted, filters), transfer(moved), { ...CONTEXT, ...context });
     expect(inWords(match)).toBe(outcome);
   });

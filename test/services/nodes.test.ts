@@ -13,7 +13,7 @@ const NO_RECEIPTS = { code: -32601, message: 'the method eth_getBlockReceipts do
 const METHODS = ['trace_block', 'debug_traceBlockByNumber'] as const;
 
 describe.each([{ scripted: false }, { scripted: true }])(
-  'node answers on a chain with scripted: $scripted',
+  'node responses on a chain with scripted: $scripted',
   ({ scripted }) => {
     const here = surroundings({ scripted });
     let node: LimitedNode;

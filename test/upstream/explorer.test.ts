@@ -149,7 +149,7 @@ describe('the response', () => {
     ],
     ['something else', { body: [1, 2] }, { status: 'unreadable' }],
   ];
-  it.each(cases)('reads the explorer’s answer: %s', async (_name, given, expected) => {
+  it.each(cases)('reads the explorer’s response: %s', async (_name, given, expected) => {
     upstream.set(() => given);
     expect(await explorer().token(ADDRESS)).toMatchObject(expected);
   });
