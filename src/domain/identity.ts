@@ -35,7 +35,7 @@ export interface SeenDelivery {
   /** It never got a complete 200, so the next equal one is its repeat. */
   unacknowledged: boolean;
   /** When the last one that counted as a transfer was acknowledged. */
-  answeredAt: number | null;
+  ackedAt: number | null;
   received: number;
   seenAt: number;
   /** What its first minute shows about the number of transfers; null until there is a second body. */
@@ -65,7 +65,7 @@ export type Verdict = 'new' | 'twin' | 'second' | 'repeat';
 /** When a body arrived and when its 200 was written completely; null: it was not, as far as is known. */
 export interface Receipt {
   receivedAt: number;
-  answeredAt: number | null;
+  ackedAt: number | null;
 }
 
 /** Longer names are stored as their hash. */
@@ -114,16 +114,16 @@ function judgeByTime(
   known: SeenDelivery | undefined,
   transferKnown: boolean,
   keys: { delivery: string; transfer: string },
-  { receivedAt, answeredAt }: Receipt,
+  { receivedAt, ackedAt }: Receipt,
 ): { verdict: Verdict; delivery: SeenDelivery } {
-  const unacknowledged = answeredAt === null;
+  const unacknowledged = ackedAt === null;
   if (!known) {
     const delivery = {
       key: keys.delivery,
       transferKey: keys.transfer,
       count: 1,
       unacknowledged,
-      answeredAt,
+      ackedAt,
       received: 1,
       seenAt: receivedAt,
       firstMinute: null,
@@ -134,18 +134,17 @@ function judgeByTime(
   }
   const firstMinute = withBody(known, receivedAt);
   const delivery = { ...known, received: known.received + 1, firstMinute };
-  // Once set, `answeredAt` does not move with repeats. If the responses to two equal transfers were both lost, both
+  // Once set, `ackedAt` does not move with repeats. If the responses to two equal transfers were both lost, both
   // come again in quick succession, and the second one must not count as a third transfer.
   if (known.unacknowledged) {
-    return { verdict: 'repeat', delivery: { ...delivery, unacknowledged, answeredAt: known.answeredAt ?? answeredAt } };
+    return { verdict: 'repeat', delivery: { ...delivery, unacknowledged, ackedAt: known.ackedAt ?? ackedAt } };
   }
   // Both were in flight at once, so either may be the later one. After a clock was set back they are far apart.
-  const soon = known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS;
+  const soon = known.ackedAt !== null && Math.abs(receivedAt - known.ackedAt) < SECOND_TRANSFER_MS;
   if (soon && known.count < firstMinute.least) {
-    const answered = answeredAt ?? known.answeredAt;
     return {
       verdict: 'second',
-      delivery: { ...delivery, count: known.count + 1, unacknowledged, answeredAt: answered },
+      delivery: { ...delivery, count: known.count + 1, unacknowledged, ackedAt: ackedAt ?? known.ackedAt },
     };
   }
   return { verdict: 'repeat', delivery };

@@ -47,15 +47,15 @@ export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
   /** When it was acknowledged, if another process recorded that, or if it was quarantined and replayed; null: not known. */
-  answeredAt: number | null;
+  ackedAt: number | null;
   /** No process has recorded how the response to it ended; always false where there is one process. */
   isOpen: boolean;
 }
 
-/** How the response to a stored delivery ended; `answeredAt`: when its 200 was written completely; null: it was not. */
+/** How the response to a stored delivery ended; `ackedAt`: when its 200 was written completely; null: it was not. */
 export interface EndedResponse {
   id: number;
-  answeredAt: number | null;
+  ackedAt: number | null;
 }
 
 /** A delivery that could not be understood, with its bytes as received. */

@@ -47,7 +47,7 @@ export interface RoutingResult {
   /** Of every subscription that the decisions are about. */
   stats: SubscriptionStats[];
   /** Inbox ids to quarantine, with the reason, and when each was acknowledged, as far as is known. */
-  quarantined: { id: number; reason: string; answeredAt: number | null }[];
+  quarantined: { id: number; reason: string; ackedAt: number | null }[];
   /** Keys of transfers whose sent messages must change. */
   changed: string[];
   learned: Learned;

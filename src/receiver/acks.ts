@@ -6,7 +6,7 @@ export interface PendingResponse {
   /** It was written, or the connection is gone. */
   isOver: boolean;
   /** When its 200 was written completely; null: not yet. */
-  answeredAt: number | null;
+  ackedAt: number | null;
 }
 
 /** How long ended responses are collected before they are recorded: most are routed by then, and needed no more. */
@@ -57,9 +57,9 @@ export function createAcks(shared?: SharedAcks) {
     /** Whether this process received a delivery and still knows about its response. */
     has: (id: number): boolean => responses.has(id),
     /** The response to a stored delivery is written, or its connection is gone. */
-    ended(id: number, answeredAt: number | null): void {
+    ended(id: number, ackedAt: number | null): void {
       if (!shared) return;
-      ended.push({ id, answeredAt });
+      ended.push({ id, ackedAt });
       recordSoon(COLLECT_MS);
     },
     /** Deliveries are being stored; when that is done, their responses are tracked. */
@@ -83,7 +83,7 @@ export function createAcks(shared?: SharedAcks) {
     ackedAt(id: number): number | null | undefined {
       const response = responses.get(id);
       if (!response) return null;
-      return response.isOver ? response.answeredAt : undefined;
+      return response.isOver ? response.ackedAt : undefined;
     },
     /** Forgets deliveries that were routed. */
     forget(ids: readonly number[]): void {

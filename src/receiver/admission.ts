@@ -66,7 +66,7 @@ export function createAdmission(now: () => number) {
         isComplete: false,
         id: null,
         isOver: false,
-        answeredAt: null,
+        ackedAt: null,
       };
       open.add(ticket);
       if (open.size >= BUSY_REQUESTS) busyAt = arrivedAt;

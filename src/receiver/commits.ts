@@ -84,8 +84,8 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     if (ids === null) return [];
     count++;
     fault.recordStored();
-    const unanswered = { answeredAt: null, isOpen: false };
-    const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, ...unanswered, id: ids[index]! } }));
+    const unacked = { ackedAt: null, isOpen: false };
+    const stored = group.map((one, index) => ({ ...one, row: { ...rows[index]!, ...unacked, id: ids[index]! } }));
     for (const { ticket, row } of stored) track(ticket, row.id);
     return stored;
   }
@@ -94,7 +94,7 @@ export function createCommits(options: CommitOptions, waiting: WaitingBodies, fa
     ticket.id = id;
     acks.track(id, ticket);
     // The request was already refused.
-    if (ticket.isOver) acks.ended(id, ticket.answeredAt);
+    if (ticket.isOver) acks.ended(id, ticket.ackedAt);
   }
 
   function respond(stored: StoredBody[]): void {

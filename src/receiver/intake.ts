@@ -52,14 +52,14 @@ export function createIntake(options: IntakeOptions) {
       if (ticket.isComplete) fault.recordSlow();
     },
 
-    /** Closes a ticket; `answeredAt`: when a 200 was written completely; null: it was not. */
-    end(ticket: Ticket, answeredAt: number | null): void {
+    /** Closes a ticket; `ackedAt`: when a 200 was written completely; null: it was not. */
+    end(ticket: Ticket, ackedAt: number | null): void {
       if (ticket.isOver) return;
       ticket.isOver = true;
-      ticket.answeredAt = answeredAt;
+      ticket.ackedAt = ackedAt;
       admission.close(ticket);
       if (ticket.id === null) return;
-      acks.ended(ticket.id, answeredAt);
+      acks.ended(ticket.id, ackedAt);
       onResponseEnded();
     },
 

@@ -37,7 +37,7 @@ export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state:
   const { row, event, keys } = item;
   const { transfer, projectId, addressType, direction } = event;
   const seen = state.transfers.get(keys.transfer);
-  const receipt = { receivedAt: row.receivedAt, answeredAt: ackedAt };
+  const receipt = { receivedAt: row.receivedAt, ackedAt };
   const judged = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, receipt, row.identity);
   const delivery = { ...judged.delivery, projectId, addressType, direction, lastAt: row.receivedAt };
   if (seen) {

@@ -29,7 +29,7 @@ export function parseDelivery(row: InboxRow): WaitingDelivery {
 
 type Outcome =
   | { status: 'decided'; row: InboxRow; id: number; decision: EventDecision }
-  | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null; error?: unknown };
+  | { status: 'quarantined'; id: number; reason: string; ackedAt: number | null; error?: unknown };
 
 /**
  * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves
@@ -41,7 +41,7 @@ export async function decide(
   items: WaitingDelivery[],
   options: DecideOptions,
 ): Promise<{ result: RoutingResult; logOutcomes(): void }> {
-  const { log, ackedAt } = options;
+  const { log } = options;
   const now = options.now();
   const parsed = items.filter((item) => 'event' in item);
   const { covered, state, learned } = await readContext(parsed, options, now);
@@ -51,20 +51,20 @@ export async function decide(
   for (const item of items) {
     if (item === firstUncovered) break;
     const { id } = item.row;
-    const acked = ackedAt(id);
+    const acked = options.ackedAt(id);
     if (acked === undefined) pending.add(item.row.scope);
     if (acked === undefined || pending.has(item.row.scope)) continue;
-    const answeredAt = acked ?? item.row.answeredAt;
+    const ackedAt = acked ?? item.row.ackedAt;
     if (!('event' in item)) {
-      outcomes.push({ status: 'quarantined', id, reason: item.reason, answeredAt });
+      outcomes.push({ status: 'quarantined', id, reason: item.reason, ackedAt });
       continue;
     }
     try {
-      const decision = decideEvent(item, answeredAt, state);
+      const decision = decideEvent(item, ackedAt, state);
       remember(state, decision);
       outcomes.push({ status: 'decided', row: item.row, id, decision });
     } catch (error) {
-      outcomes.push({ status: 'quarantined', id, reason: failureReason(error), answeredAt, error });
+      outcomes.push({ status: 'quarantined', id, reason: failureReason(error), ackedAt, error });
     }
   }
   return {
@@ -113,9 +113,9 @@ function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'd
 export const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
 
 /** A result that only quarantines one delivery. */
-export function quarantineOne(id: number, reason: string, answeredAt: number | null, now: number): RoutingResult {
+export function quarantineOne(id: number, reason: string, ackedAt: number | null, now: number): RoutingResult {
   const learned = { catalog: [], counterparties: [], nativeSymbol: null, heads: [] };
-  return merge([{ status: 'quarantined', id, reason, answeredAt }], learned, new Map(), now);
+  return merge([{ status: 'quarantined', id, reason, ackedAt }], learned, new Map(), now);
 }
 
 /** Merges decisions into one result; the last state of each transfer and delivery counts. */
@@ -139,7 +139,7 @@ function merge(
     alerts: decisions.flatMap(({ alerts }) => alerts),
     decisions: matches,
     stats: statsAfter(statsBefore, matches),
-    quarantined: quarantined.map(({ id, reason, answeredAt }) => ({ id, reason, answeredAt })),
+    quarantined: quarantined.map(({ id, reason, ackedAt }) => ({ id, reason, ackedAt })),
     changed: [...new Set(edits)],
     learned: { ...learned, counterparties: decisions.flatMap(({ counterparties }) => counterparties) },
     now,

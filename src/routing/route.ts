@@ -162,9 +162,9 @@ function createItemRouter(options: RouterOptions, buffer: InboxBuffer<WaitingDel
 
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
   async function quarantine(id: number, error: unknown): Promise<number> {
-    const answeredAt = ackedAt(id);
-    if (answeredAt === undefined) return 0;
-    await store.routing.commit(quarantineOne(id, failureReason(error), answeredAt, now()));
+    const acked = ackedAt(id);
+    if (acked === undefined) return 0;
+    await store.routing.commit(quarantineOne(id, failureReason(error), acked, now()));
     log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
     finish([id], 1);
     return 1;

@@ -39,8 +39,8 @@ export const MUTANTS: Mutant[] = [
     (judge) =>
       (known, transferKnown, keys, receipt, ...rest) => {
         const judged = judge(known, transferKnown, keys, receipt, ...rest);
-        if (!known || known.unacknowledged || known.answeredAt === null || judged.verdict !== 'repeat') return judged;
-        if (Math.abs(receipt.receivedAt - known.answeredAt) >= SECOND_TRANSFER_MS) return judged;
+        if (!known || known.unacknowledged || known.ackedAt === null || judged.verdict !== 'repeat') return judged;
+        if (Math.abs(receipt.receivedAt - known.ackedAt) >= SECOND_TRANSFER_MS) return judged;
         return { verdict: 'second', delivery: { ...judged.delivery, count: known.count + 1 } };
       },
     ['test/domain/identity.test.ts'],
@@ -57,8 +57,8 @@ export const MUTANTS: Mutant[] = [
     'counts a lost 200 as received',
     'judge',
     (judge) =>
-      (known, transferKnown, keys, { receivedAt, answeredAt }, ...rest) =>
-        judge(known, transferKnown, keys, { receivedAt, answeredAt: answeredAt ?? receivedAt }, ...rest),
+      (known, transferKnown, keys, { receivedAt, ackedAt }, ...rest) =>
+        judge(known, transferKnown, keys, { receivedAt, ackedAt: ackedAt ?? receivedAt }, ...rest),
     ['test/routing/identity.test.ts'],
   ),
   identity(
@@ -66,7 +66,7 @@ export const MUTANTS: Mutant[] = [
     'judge',
     (judge) =>
       (known, transferKnown, keys, receipt, ...rest) => {
-        const receivedAt = Math.max(receipt.receivedAt, known?.answeredAt ?? 0);
+        const receivedAt = Math.max(receipt.receivedAt, known?.ackedAt ?? 0);
         return judge(known, transferKnown, keys, { ...receipt, receivedAt }, ...rest);
       },
     ['test/delivery/clock-jumps.test.ts'],

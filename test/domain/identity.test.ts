@@ -7,7 +7,7 @@ const KEYS = { delivery: 'd', transfer: 't' };
 function verdictsOf(receipts: [number, number | null][]): Verdict[] {
   let known: SeenDelivery | undefined;
   return receipts.map(([received, answered]) => {
-    const receipt = { receivedAt: received * 1000, answeredAt: answered === null ? null : answered * 1000 };
+    const receipt = { receivedAt: received * 1000, ackedAt: answered === null ? null : answered * 1000 };
     const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt);
     known = delivery;
     return verdict;
@@ -169,7 +169,7 @@ describe('signed deliveries', () => {
   function named(...names: ([string, string | null] | null)[]) {
     let known: SeenDelivery | undefined;
     const verdicts = names.map((name, n) => {
-      const receipt = { receivedAt: n * 1000, answeredAt: n * 1000 };
+      const receipt = { receivedAt: n * 1000, ackedAt: n * 1000 };
       const identity = name && { id: name[0], chainId: '1', place: name[1] };
       const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt, identity);
       known = delivery;
@@ -211,13 +211,7 @@ describe('signed deliveries', () => {
 
   it('stores long IDs and places as hashes', () => {
     const place = `trace:${'0.'.repeat(2000)}1`;
-    const { delivery } = judge(
-      undefined,
-      false,
-      KEYS,
-      { receivedAt: 0, answeredAt: 0 },
-      { id: 'a', chainId: '1', place },
-    );
+    const { delivery } = judge(undefined, false, KEYS, { receivedAt: 0, ackedAt: 0 }, { id: 'a', chainId: '1', place });
     expect([...delivery.ids, ...delivery.places].filter((name) => name.length >= 80)).toEqual([]);
   });
 });

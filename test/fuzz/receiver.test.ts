@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { store } = receiver;
   // The quarantine returns bytes as they came. The inbox returns them as text.
   last = async () => {
-    const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read', answeredAt: null }));
+    const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read', ackedAt: null }));
     await store.routing.commit(routed({ quarantined }));
     const newest = (await store.quarantine.list()).at(-1)!;
     const { body } = (await store.quarantine.get(newest.id))!;

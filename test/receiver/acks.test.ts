@@ -15,9 +15,9 @@ function openShared() {
       recorded.push(responses);
     },
   });
-  const receive = (id: number, answeredAt: number | null) => {
-    acks.track(id, { isOver: true, answeredAt });
-    acks.ended(id, answeredAt);
+  const receive = (id: number, ackedAt: number | null) => {
+    acks.track(id, { isOver: true, ackedAt });
+    acks.ended(id, ackedAt);
   };
   /** Lets time pass, and what is due then happen. */
   const pass = async (ms: number) => {
@@ -34,8 +34,8 @@ it('records how several responses ended at once, for the process that routes', a
   await pass(25);
   expect(recorded).toEqual([
     [
-      { id: 1, answeredAt: 5 },
-      { id: 2, answeredAt: null },
+      { id: 1, ackedAt: 5 },
+      { id: 2, ackedAt: null },
     ],
   ]);
   expect([acks.has(1), acks.has(2)]).toEqual([false, false]);
@@ -60,5 +60,5 @@ it('records how responses ended later if the database is unavailable', async () 
   expect(acks.ackedAt(1)).toBe(5);
   fault.present = null;
   await pass(1_000);
-  expect(recorded).toEqual([[{ id: 1, answeredAt: 5 }]]);
+  expect(recorded).toEqual([[{ id: 1, ackedAt: 5 }]]);
 });

@@ -107,7 +107,7 @@ export async function openReceiver({
     async route(): Promise<(number | null)[]> {
       routing.release();
       await until('everything is routed', async () => (await store.inbox.next(1)).length === 0);
-      return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ answeredAt }) => answeredAt));
+      return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ ackedAt }) => ackedAt));
     },
   };
 }

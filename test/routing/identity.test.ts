@@ -167,7 +167,7 @@ describe('the block of a transfer', () => {
         id: 1,
         scope: 0,
         receivedAt: 0,
-        answeredAt: null,
+        ackedAt: null,
         isOpen: false,
         body: JSON.stringify(event),
       });

@@ -11,7 +11,7 @@ function openInbox(isShared = false) {
   let lastId = 0;
   const read = { count: 0, answer: (found: InboxRow[]) => Promise.resolve(found) };
   const put = (body: string, scope = 0): InboxRow => {
-    const row = { id: ++lastId, scope, receivedAt: 0, answeredAt: null, isOpen: false, body };
+    const row = { id: ++lastId, scope, receivedAt: 0, ackedAt: null, isOpen: false, body };
     rows.push(row);
     return row;
   };
@@ -41,7 +41,7 @@ function openInbox(isShared = false) {
     /** Another process changed a row. */
     change: (id: number, changed: Partial<InboxRow>) => Object.assign(rows.find((row) => row.id === id)!, changed),
     wake: () => buffer.add([]),
-    answeredAt: async () => (await buffer.next(9)).map(({ row }) => row.answeredAt),
+    ackedAt: async () => (await buffer.next(9)).map(({ row }) => row.ackedAt),
     store: (body = '', scope = 0) => buffer.add([put(body, scope)]),
     routed(ids: number[]) {
       buffer.remove(ids);
@@ -112,10 +112,10 @@ describe('the inbox buffer', () => {
     inbox.others();
     inbox.store();
     expect(await inbox.ids()).toEqual([1, 2, 3]);
-    expect(await inbox.answeredAt()).toEqual([null, null, null]);
-    inbox.change(2, { answeredAt: 5 });
+    expect(await inbox.ackedAt()).toEqual([null, null, null]);
+    inbox.change(2, { ackedAt: 5 });
     inbox.wake();
-    expect(await inbox.answeredAt()).toEqual([null, 5, null]);
+    expect(await inbox.ackedAt()).toEqual([null, 5, null]);
     expect(inbox.parsed).toEqual([1, 2, 3]);
     const reads = inbox.read.count;
     await inbox.ids();

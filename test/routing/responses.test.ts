@@ -14,7 +14,7 @@ function open(own: Record<number, number | null | undefined> = {}) {
     () => time.passed,
   );
   const read = async (...found: Partial<Omit<InboxRow, 'identity'>>[]) => {
-    const first = { id: 1, scope: 0, receivedAt: 0, answeredAt: null, isOpen: false, body: '' };
+    const first = { id: 1, scope: 0, receivedAt: 0, ackedAt: null, isOpen: false, body: '' };
     rows.splice(0, rows.length, ...found.map((row) => ({ ...first, ...row })));
     await responses.next(9);
   };
@@ -25,7 +25,7 @@ it('waits for the response to a delivery of another process until that process h
   const { responses, read } = open();
   await read({ id: 1, isOpen: true });
   expect(responses.ackedAt(1)).toBeUndefined();
-  await read({ id: 1, isOpen: false, answeredAt: 5 });
+  await read({ id: 1, isOpen: false, ackedAt: 5 });
   expect(responses.ackedAt(1)).toBeNull();
 });
 
@@ -53,6 +53,6 @@ it('waits for a row to be read again if it was read before the response to its o
   // It is recorded while the context of the delivery is read, and the process has no more to remember.
   delete own[1];
   expect(responses.ackedAt(1)).toBeUndefined();
-  await read({ id: 1, isOpen: false, answeredAt: 5 });
+  await read({ id: 1, isOpen: false, ackedAt: 5 });
   expect(responses.ackedAt(1)).toBeNull();
 });

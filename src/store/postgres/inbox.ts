@@ -15,7 +15,7 @@ interface StoredRow extends Omit<InboxRow, 'identity' | 'body'> {
   body: Buffer;
 }
 
-const COLUMNS = `id, scope, received_at AS "receivedAt", answered_at AS "answeredAt", is_open AS "isOpen", identity, body`;
+const COLUMNS = `id, scope, received_at AS "receivedAt", answered_at AS "ackedAt", is_open AS "isOpen", identity, body`;
 
 /** Deliveries that wait for the router. */
 export function inboxTable(db: Connection) {
@@ -44,7 +44,7 @@ export function inboxTable(db: Connection) {
           `UPDATE inbox SET answered_at = r.answered_at, is_open = FALSE
            FROM unnest($1::bigint[], $2::bigint[]) AS r (id, answered_at) WHERE inbox.id = r.id`,
           responses.map(({ id }) => id),
-          responses.map(({ answeredAt }) => answeredAt),
+          responses.map(({ ackedAt }) => ackedAt),
         ),
       );
     },

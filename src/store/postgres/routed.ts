@@ -85,10 +85,10 @@ async function putDeliveries(sql: Statements, deliveries: readonly (StoredDelive
   await sql.run(
     `INSERT INTO deliveries (transfer_id, key, count, unacknowledged, answered_at, received, seen_at, project_id,
        address_type, direction, last_at, first_minute, ids, places)
-     SELECT "transferId", decode(key, 'hex'), count, unacknowledged, "answeredAt", received, "seenAt", "projectId",
+     SELECT "transferId", decode(key, 'hex'), count, unacknowledged, "ackedAt", received, "seenAt", "projectId",
        "addressType", direction, "lastAt", "firstMinute", ids, places
      FROM json_to_recordset($1::json) AS d ("transferId" bigint, key text, count bigint, unacknowledged boolean,
-       "answeredAt" bigint, received bigint, "seenAt" bigint, "projectId" text, "addressType" text, direction text,
+       "ackedAt" bigint, received bigint, "seenAt" bigint, "projectId" text, "addressType" text, direction text,
        "lastAt" bigint, "firstMinute" text, ids text, places text)
      ON CONFLICT (transfer_id, key) DO UPDATE SET count = excluded.count, unacknowledged = excluded.unacknowledged,
        answered_at = excluded.answered_at, received = excluded.received, last_at = excluded.last_at,
@@ -152,8 +152,8 @@ async function moveToQuarantine(sql: Statements, quarantined: RoutingResult['qua
   if (quarantined.length === 0) return;
   await sql.run(
     `INSERT INTO quarantine (scope, received_at, reason, answered_at, body, identity)
-     SELECT scope, received_at, q.reason, coalesce(q."answeredAt", answered_at), body, identity
-     FROM json_to_recordset($1::json) AS q (id bigint, reason text, "answeredAt" bigint)
+     SELECT scope, received_at, q.reason, coalesce(q."ackedAt", answered_at), body, identity
+     FROM json_to_recordset($1::json) AS q (id bigint, reason text, "ackedAt" bigint)
        JOIN inbox ON inbox.id = q.id ORDER BY inbox.id`,
     asJson(quarantined),
   );

@@ -81,7 +81,7 @@ async function seenDeliveries(
   if (transfers.length === 0) return [];
   const rows = await sql.all<DeliveryRow>(
     `SELECT encode(d.key, 'hex') AS key, encode(t.key, 'hex') AS "transferKey", d.count,
-       unacknowledged, answered_at AS "answeredAt", received, d.seen_at AS "seenAt", first_minute AS "firstMinute",
+       unacknowledged, answered_at AS "ackedAt", received, d.seen_at AS "seenAt", first_minute AS "firstMinute",
        ids, places
      FROM deliveries d JOIN transfers t ON t.id = d.transfer_id
      WHERE t.id = ANY($1::bigint[]) AND d.key = ANY(ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) AS k))`,

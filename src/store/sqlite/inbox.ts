@@ -15,7 +15,7 @@ export function inboxTable(db: Database) {
   const insert = db.prepare<[number, number, Uint8Array, string | null]>(
     'INSERT INTO inbox (scope, received_at, body, identity) VALUES (?, ?, ?, ?)',
   );
-  const columns = `id, scope, received_at AS receivedAt, answered_at AS answeredAt, identity, CAST(body AS TEXT) AS body`;
+  const columns = `id, scope, received_at AS receivedAt, answered_at AS ackedAt, identity, CAST(body AS TEXT) AS body`;
   const ofScope = db.prepare<[number, number], StoredRow>(
     `SELECT ${columns} FROM inbox WHERE scope = ? ORDER BY id LIMIT ?`,
   );
@@ -53,7 +53,7 @@ export function inboxTable(db: Database) {
 
   const recordResponse = db.prepare<[number | null, number]>('UPDATE inbox SET answered_at = ? WHERE id = ?');
   const recordResponses = db.transaction((responses: EndedResponse[]) => {
-    for (const { id, answeredAt } of responses) recordResponse.run(answeredAt, id);
+    for (const { id, ackedAt } of responses) recordResponse.run(ackedAt, id);
   });
 
   /** A scope's oldest rows: at most `limit`, and no more once `characters` are reached. */

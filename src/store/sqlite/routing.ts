@@ -48,7 +48,7 @@ function reader(db: Database, guard: Guard) {
      WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
-    `SELECT @key AS key, @transferKey AS transferKey, count, unacknowledged, answered_at AS answeredAt, received,
+    `SELECT @key AS key, @transferKey AS transferKey, count, unacknowledged, answered_at AS ackedAt, received,
        seen_at AS seenAt, first_minute AS firstMinute, ids, places
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
@@ -178,8 +178,8 @@ function writer(db: Database, { keep }: Guard) {
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
     for (const delivery of routed.deliveries.map(toDeliveryRow)) {
-      const { transferKey, key, count, unacknowledged, answeredAt, received, seenAt } = delivery;
-      const seen = [ids.get(transferKey)!, key, count, unacknowledged ? 1 : 0, answeredAt, received, seenAt];
+      const { transferKey, key, count, unacknowledged, ackedAt, received, seenAt } = delivery;
+      const seen = [ids.get(transferKey)!, key, count, unacknowledged ? 1 : 0, ackedAt, received, seenAt];
       const { projectId, addressType, direction, lastAt, firstMinute, places } = delivery;
       putDelivery.run(...seen, projectId, addressType, direction, lastAt, firstMinute, delivery.ids, places);
     }
@@ -193,7 +193,7 @@ function writer(db: Database, { keep }: Guard) {
     }
     for (const { subscription, events, lastEventAt, gapMs } of routed.stats)
       putStats.run(events, lastEventAt, gapMs, subscription);
-    for (const { id, reason, answeredAt } of quarantined) quarantine.run(reason, answeredAt, id);
+    for (const { id, reason, ackedAt } of quarantined) quarantine.run(reason, ackedAt, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);
     return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));

@@ -82,7 +82,7 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   key: keyOf(n),
   count: 1,
   unacknowledged: false,
-  answeredAt: NOW,
+  ackedAt: NOW,
   received: 1,
   seenAt: NOW,
   firstMinute: null,
@@ -242,7 +242,7 @@ export async function quarantine(store: Store, bodies: (string | Uint8Array)[], 
       body: typeof body === 'string' ? Buffer.from(body) : body,
     })),
   );
-  const quarantined = ids.map((id) => ({ id, reason: 'The body is not JSON.', answeredAt: NOW + 9 }));
+  const quarantined = ids.map((id) => ({ id, reason: 'The body is not JSON.', ackedAt: NOW + 9 }));
   await store.routing.commit(routed({ quarantined }));
 }
 

@@ -32,14 +32,14 @@ export function inboxContract(open: OpenEmpty): void {
       const store = await open();
       const [read, lost] = await append(store, ['read', 'lost']);
       await store.inbox.recordResponses([
-        { id: read!, answeredAt: NOW + 5 },
-        { id: lost!, answeredAt: null },
-        { id: lost! + 1, answeredAt: NOW },
+        { id: read!, ackedAt: NOW + 5 },
+        { id: lost!, ackedAt: null },
+        { id: lost! + 1, ackedAt: NOW },
       ]);
       const rows = await store.inbox.next(9);
-      expect(rows.map(({ id, answeredAt, isOpen }) => ({ id, answeredAt, isOpen }))).toEqual([
-        { id: read, answeredAt: NOW + 5, isOpen: false },
-        { id: lost, answeredAt: null, isOpen: false },
+      expect(rows.map(({ id, ackedAt, isOpen }) => ({ id, ackedAt, isOpen }))).toEqual([
+        { id: read, ackedAt: NOW + 5, isOpen: false },
+        { id: lost, ackedAt: null, isOpen: false },
       ]);
     });
 
@@ -48,7 +48,7 @@ export function inboxContract(open: OpenEmpty): void {
       const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };
       const [id] = await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('x'), identity }]);
       expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
-      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable', answeredAt: NOW }] }));
+      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable', ackedAt: NOW }] }));
       const [row] = await store.quarantine.list();
       await store.quarantine.replay(row!.id);
       expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
@@ -145,7 +145,7 @@ export function inboxContract(open: OpenEmpty): void {
       const [first] = await store.quarantine.list();
       expect(await store.quarantine.replay(first!.id)).toBe(true);
       expect(await store.quarantine.replay(first!.id)).toBe(false);
-      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW, answeredAt: NOW + 9 }]);
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW, ackedAt: NOW + 9 }]);
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 

@@ -84,7 +84,7 @@ export function routingContract(open: OpenEmpty): void {
 
     it('returns a delivery as it was stored last', async () => {
       const store = await open();
-      const first = delivery(1, { ids: ['seen'], unacknowledged: true, answeredAt: null });
+      const first = delivery(1, { ids: ['seen'], unacknowledged: true, ackedAt: null });
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], deliveries: [first] }));
       const [seen] = (await contextOf(store, 1)).transfers;
       expect((await contextOf(store, 1)).deliveries).toEqual([asRead(first)]);
@@ -92,7 +92,7 @@ export function routingContract(open: OpenEmpty): void {
       const changed = {
         count: 2,
         unacknowledged: false,
-        answeredAt: NOW + 1,
+        ackedAt: NOW + 1,
         received: 3,
         lastAt: NOW + 2,
         firstMinute,

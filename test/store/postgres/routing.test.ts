@@ -23,7 +23,7 @@ it.skipIf(isPostgresMissing())(
       changed: [storedTransfer(1).key],
     });
     await expect(store.routing.commit(again)).rejects.toMatchObject({ code: 'LEDGERBELL_ROUTED' });
-    const quarantined = [{ id: first!, reason: 'no JSON', answeredAt: null }];
+    const quarantined = [{ id: first!, reason: 'no JSON', ackedAt: null }];
     await expect(store.routing.commit(routed({ quarantined }))).rejects.toMatchObject({ code: 'LEDGERBELL_ROUTED' });
 
     expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([second]);
