@@ -140,9 +140,8 @@ async function confirmRemove(
   const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
   // It may have been renamed since the question.
   if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
-  const name = found ? await labels.remove(interaction.guildId, found.address) : null;
-  if (!found || name === null) throw new UserError(t('label.removedGone'));
-  const { address } = found;
+  if (!found || !(await labels.remove(interaction.guildId, found))) throw new UserError(t('label.removedGone'));
+  const { address, name } = found;
   await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
   const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
   return embedReply('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);

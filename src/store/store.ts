@@ -248,8 +248,8 @@ export interface Labels {
   list(guildId: string): Promise<Label[]>;
   /** Names an address, unless another one has the name, or it is new and the guild is at `limit`; `before`: its previous name. */
   set(guildId: string, label: Label, limit?: number): Promise<{ status: 'set'; before: string | null } | LabelRefusal>;
-  /** Returns the name that was removed; null when there was none. */
-  remove(guildId: string, address: AddressText): Promise<string | null>;
+  /** Removes an address's name; false when it no longer has this one. */
+  remove(guildId: string, label: Pick<Label, 'address' | 'name'>): Promise<boolean>;
 }
 
 /** What each guild's admins chose. Read-only: `settings`, `language`. */

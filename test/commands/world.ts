@@ -151,8 +151,8 @@ export async function startWorld(options: WorldOptions = {}) {
       for (const guildId of [seed.harbor.id, seed.orchid.id]) {
         for (const { id } of await pipeline.store.subscriptions.list(guildId))
           await pipeline.store.subscriptions.remove(guildId, id);
-        for (const { address } of await pipeline.store.labels.list(guildId))
-          await pipeline.store.labels.remove(guildId, address);
+        for (const label of await pipeline.store.labels.list(guildId))
+          await pipeline.store.labels.remove(guildId, label);
         await pipeline.store.guilds.changeSettings(guildId, { defaultChannel: null, managerRole: null });
       }
       for (const userId of [seed.mia, seed.noa]) {

@@ -103,7 +103,7 @@ describe('look-alike addresses', () => {
     expect(await lastWarnings()).toEqual(lookAlike(OTHER, GENUINE, 'Payroll'));
     await send({ from: POISON });
     expect(await lastWarnings()).toEqual([]);
-    await labels.remove(HARBOR, GENUINE);
+    await labels.remove(HARBOR, { address: GENUINE, name: 'Payroll' });
     await send({ from: OTHER });
     expect(await lastWarnings()).toEqual(lookAlike(OTHER, POISON, 'Cold wallet'));
   });

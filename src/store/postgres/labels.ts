@@ -26,18 +26,9 @@ export async function putLabels(sql: Statements, guildId: string, labels: readon
   );
 }
 
-/** Removes the names of addresses; returns those that are gone. */
-export async function removeLabels(
-  sql: Statements,
-  guildId: string,
-  addresses: readonly AddressText[],
-): Promise<string[]> {
-  const gone = await sql.all<{ name: string }>(
-    'DELETE FROM labels WHERE guild_id = $1 AND address = ANY($2::text[]) RETURNING name',
-    guildId,
-    addresses,
-  );
-  return gone.map(({ name }) => name);
+/** Removes the names of addresses. */
+export async function removeLabels(sql: Statements, guildId: string, addresses: readonly AddressText[]): Promise<void> {
+  await sql.run('DELETE FROM labels WHERE guild_id = $1 AND address = ANY($2::text[])', guildId, addresses);
 }
 
 /** Each guild's address book; every method stays within one guild. */
@@ -54,7 +45,9 @@ export function labelsTable(db: Connection) {
         return { status: 'set', before: nameIn(book, label.address) };
       }),
 
-    remove: (guildId: string, address: AddressText) =>
-      db.write(async (sql) => (await removeLabels(sql, guildId, [address]))[0] ?? null),
+    remove: async (guildId: string, { address, name }: Pick<Label, 'address' | 'name'>) =>
+      (await db.write((sql) =>
+        sql.run('DELETE FROM labels WHERE guild_id = $1 AND address = $2 AND name = $3', guildId, address, name),
+      )) > 0,
   };
 }

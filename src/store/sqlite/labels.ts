@@ -14,23 +14,23 @@ export function nameBook(db: Database) {
     `INSERT INTO labels (guild_id, address, name, created_by, at) VALUES (@guildId, @address, @name, @createdBy, @at)
      ON CONFLICT (guild_id, address) DO UPDATE SET name = @name, created_by = @createdBy, at = @at WHERE name <> @name`,
   );
-  const drop = db
-    .prepare<[string, string], string>('DELETE FROM labels WHERE guild_id = ? AND address = ? RETURNING name')
-    .pluck();
+  const drop = db.prepare<[string, string]>('DELETE FROM labels WHERE guild_id = ? AND address = ?');
 
   return {
     /** A guild's names, sorted. */
     list: (guildId: string): Label[] => ofGuild.all(guildId),
     /** Names an address; an address that has this name already keeps who gave it. */
     put: (guildId: string, label: Label): void => void put.run({ ...label, guildId }),
-    /** Returns the name that is gone; null when there was none. */
-    remove: (guildId: string, address: AddressText): string | null => drop.get(guildId, address) ?? null,
+    remove: (guildId: string, address: AddressText): void => void drop.run(guildId, address),
   };
 }
 
 /** Each guild's address book; every method stays within one guild. */
 export function labelsTable(db: Database) {
-  const { list, put, remove } = nameBook(db);
+  const { list, put } = nameBook(db);
+  const drop = db.prepare<[string, string, string]>(
+    'DELETE FROM labels WHERE guild_id = ? AND address = ? AND name = ?',
+  );
   const set = db.transaction(
     (guildId: string, label: Label, limit?: number): { status: 'set'; before: string | null } | LabelRefusal => {
       const book = list(guildId);
@@ -46,6 +46,7 @@ export function labelsTable(db: Database) {
 
     set: (guildId: string, label: Label, limit?: number) => set.immediate(guildId, label, limit),
 
-    remove,
+    remove: (guildId: string, { address, name }: Pick<Label, 'address' | 'name'>): boolean =>
+      drop.run(guildId, address, name).changes > 0,
   };
 }

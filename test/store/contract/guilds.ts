@@ -133,7 +133,7 @@ export function guildsContract(open: OpenEmpty): void {
       });
       expect(await labels.set(GUILD, label(1, 'cold'), 10)).toEqual({ status: 'set', before: 'Cold' });
       expect(await labels.set(OTHER_GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
-      await labels.remove(GUILD, address(1));
+      await labels.remove(GUILD, label(1, 'cold'));
       expect(await labels.set(GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
     });
 
@@ -146,12 +146,13 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.set(OTHER_GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'set', before: null });
     });
 
-    it('returns the name that it removes, and null when there is none', async () => {
+    it('removes the name of an address if it still is that one', async () => {
       const { labels } = await open();
       await labels.set(GUILD, label(1, 'Cold'), 10);
-      expect(await labels.remove(OTHER_GUILD, address(1))).toBeNull();
-      expect(await labels.remove(GUILD, address(1))).toBe('Cold');
-      expect(await labels.remove(GUILD, address(1))).toBeNull();
+      expect(await labels.remove(OTHER_GUILD, label(1, 'Cold'))).toBe(false);
+      expect(await labels.remove(GUILD, label(1, 'Hot'))).toBe(false);
+      expect(await labels.remove(GUILD, label(1, 'Cold'))).toBe(true);
+      expect(await labels.remove(GUILD, label(1, 'Cold'))).toBe(false);
     });
   });
 }
