@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AddressText, toAddress } from '../domain/address.ts';
+import type { AddressText } from '../domain/address.ts';
 import type { Token, TokenResult } from '../domain/token.ts';
 import { failureOf, type HttpResult } from './http.ts';
 
@@ -26,7 +26,6 @@ const supply = z
   .catch(null);
 
 const record = z.looseObject({
-  contractAddress: text,
   name: text,
   symbol: text,
   type: text,
@@ -68,7 +67,8 @@ export function readToken(response: HttpResult, address: AddressText): TokenResu
 function toToken(row: z.output<typeof record>, address: AddressText): Token {
   const decimals = row.decimals == null ? null : Number(row.decimals);
   return {
-    address: toAddress(row.contractAddress) ?? address,
+    // Never the one that the response names: what is shown and watched is the contract that was asked for.
+    address,
     name: row.name ?? null,
     symbol: row.symbol ?? null,
     type: row.type ?? null,

@@ -126,6 +126,11 @@ describe('the response', () => {
       { body: '{"status":"1","message":"OK","result":{"decimals":18,"totalSupply":9007199254740993000000001}}' },
       { status: 'found', token: { decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null } },
     ],
+    [
+      'a record that names another contract',
+      { body: frame({ ...RECORD, contractAddress: `0x${'6'.repeat(40)}` }) },
+      { status: 'found', token: { address: ADDRESS } },
+    ],
     ['not found', { body: frame(null, 'Contract address not found', '0') }, { status: 'not-found' }],
     [
       'not found, with an empty record',
