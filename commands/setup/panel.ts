@@ -182,8 +182,8 @@ const confirmRemoveButton: Button<Needs> = {
     const stored = await storedBy(context, interaction.guildId);
     // Another project may have been stored since the question.
     if (fingerprintOf(stored) !== expected) return askToRemove(context, stored);
-    if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
     await context.guilds.changeSettings(interaction.guildId, { webhook: null });
+    if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
     await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
     return embedReply('good', t('setup.project.removed'), [t('setup.project.removedText')]);
   },

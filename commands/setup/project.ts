@@ -70,8 +70,9 @@ export const projectFormSubmit: Form<Needs> = {
       const refused = t(`setup.project.refused.${response.status}`, { code: codeOf(response) });
       throw new UserError(refused + rootHint(t, response, 'notification'));
     }
-    await projects.save(guildId, keys);
+    // Before the project changes: another project's webhook must never get its addresses.
     if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });
+    await projects.save(guildId, keys);
     await record(interaction, context, 'setup.project', {
       project: keys.projectId,
       replaced: before?.projectId ?? null,
