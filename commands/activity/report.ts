@@ -4,6 +4,7 @@ import { type Activity, type AssetTotal, type Direction, isNoise } from '../../s
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
+import { linkText } from '../../src/domain/text.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { writeNumber } from '../../src/languages/number.ts';
@@ -124,7 +125,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
     const message = messages.get(transferId);
     const what = moved(transfer, language, cataloged);
     const url = transactionPage(settings, transfer.txHash);
-    const linked = url ? `[${what}](${url})` : what;
+    const linked = url ? `[${linkText(what)}](${url})` : what;
     const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];

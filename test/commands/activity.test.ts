@@ -189,6 +189,14 @@ it('links each of the largest transfers to its message and marks only imitations
   );
 });
 
+it('links a largest transfer whatever brackets its token has in its symbol', async () => {
+  const address = `0x${'5'.repeat(40)}` as const;
+  await pipeline.watch(address, ALERTS);
+  await receive({ from: ALICE, to: address, tokenSymbol: 'A] [B' });
+  const text = textOf(await world.use('activity', { address }));
+  expect(text).toMatch(/\[[^[\]]*A］ ［B[^[\]]*\]\(https:/);
+});
+
 it('does not show a token that copies a known symbol as the known one in /activity', async () => {
   const coin = { tokenType: 'Fuse', tokenAddress: null, tokenSymbol: null, tokenName: null, tokenDecimals: null };
   const genuine = { ...coin, value: '7000000000000000000' };
