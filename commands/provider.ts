@@ -19,6 +19,8 @@ type Needs = ContextWith<'discovery' | 'cooldown' | 'after'>;
 const PER_PAGE = 5;
 /** How long choices wait for the service. After that, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
+/** How many categories one line lists. */
+const KEYS_PER_LINE = 20;
 const CATEGORY = /^[\w-]{1,50}$/;
 /** Maximum characters of a provider's name in a custom ID, which has at most 100. */
 const MAX_NAME = 24;
@@ -62,12 +64,12 @@ export const provider = {
     search: (interaction, context) => search(interaction, lookUp(interaction, context), context),
     categories: (interaction, context) => categories(lookUp(interaction, context), context.t),
   }),
-  async autocomplete(interaction, { discovery, after }) {
+  async autocomplete(interaction, { discovery, after, t }) {
     if (!discovery) return [];
     const { keys } = await discovery.categories(CHOICES_MS);
     if (interaction.options.getFocused(true).name === 'provider') {
       const category = keyOf(interaction.options.getString('category'), keys);
-      return keys.includes(category) ? offerProviders(interaction, category, { discovery, after }, CHOICES_MS) : [];
+      return keys.includes(category) ? offerProviders(interaction, category, { discovery, after, t }, CHOICES_MS) : [];
     }
     const choices = keys.map((key) => ({ name: key, value: key }));
     return choicesWith(interaction.options.getFocused(), choices);
@@ -101,11 +103,20 @@ function lookUp(interaction: CommandUse | ButtonUse, context: Needs): Discovery 
 async function categories(discovery: Discovery, t: Translate): Promise<Reply> {
   const { keys, live } = await discovery.categories();
   return embedReply('info', t('provider.categories', { count: keys.length }), [
-    keys.map((key) => `\`${key}\``).join(' · '),
+    ...keyLines(keys),
     live ? null : t('provider.notLive'),
     `-# ${t('provider.useSearch')}`,
   ]);
 }
+
+/** The categories, several in a line: of a list that is too long, only its last lines are left out. */
+const keyLines = (keys: readonly string[]): string[] =>
+  Array.from({ length: Math.ceil(keys.length / KEYS_PER_LINE) }, (_, line) =>
+    keys
+      .slice(line * KEYS_PER_LINE, (line + 1) * KEYS_PER_LINE)
+      .map((key) => `\`${key}\``)
+      .join(' · '),
+  );
 
 async function search({ options }: CommandUse, discovery: Discovery, context: Needs): Promise<Reply> {
   const { own } = context;

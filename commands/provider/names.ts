@@ -1,6 +1,7 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { type Clock, inTime } from '../../src/domain/clock.ts';
-import { cutTo } from '../../src/domain/text.ts';
+import { isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
 import { choicesWith } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
@@ -54,11 +55,17 @@ async function providerNames(category: string, discovery: Discovery): Promise<st
   return response.status === 'ok' ? groupProviders(response.rows).flatMap(({ name }) => name || []) : [];
 }
 
+/** Names, which a third party chose, as Discord shows them in the list: without links and invisible characters. */
+function choiceName(names: string, t: Translate): string {
+  if (looksLikeLink(names)) return t('alert.hiddenName');
+  return isolate(plainText(names, MAX_VALUE) ?? t('provider.unnamed'));
+}
+
 /** The providers of the chosen category that match the last typed name, each after the names before it. */
 export async function offerProviders(
   interaction: AutocompleteUse,
   category: string,
-  { discovery, after }: { discovery: Discovery; after: Clock['after'] },
+  { discovery, after, t }: { discovery: Discovery; after: Clock['after']; t: Translate },
   withinMs: number,
 ): Promise<Choice[]> {
   const typed = interaction.options.getFocused();
@@ -68,7 +75,7 @@ export async function offerProviders(
   const prefix = before === '' ? '' : `${before} `;
   const choices = names.map((name) => {
     const value = `${prefix}${name}`;
-    return { name: cutTo(value, MAX_VALUE), value: value.length <= MAX_VALUE ? value : `${prefix}${marked(name)}` };
+    return { name: choiceName(value, t), value: value.length <= MAX_VALUE ? value : `${prefix}${marked(name)}` };
   });
   return choicesWith(last, choices);
 }

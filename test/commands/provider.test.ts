@@ -152,6 +152,17 @@ describe('/provider search', () => {
     expect(JSON.parse(filtersOf(upstream.requests.at(-1)!.url)!)).toEqual([{ id: 'provider', value: [long] }]);
   });
 
+  it('offers names without invisible characters and links, and finds them by what the directory calls them', async () => {
+    const bidi = '\u202eemcA\u200b';
+    directory([{ provider: bidi }, { provider: 'Free at evil.example' }, { provider: 'x'.repeat(90) }]);
+    const options = { category: 'apis', provider: '' };
+    expect(await world.choices('provider search', 'provider', options)).toEqual([
+      { name: 'emcA', value: bidi },
+      { name: '(name hidden: looks like a link)', value: 'Free at evil.example' },
+      { name: 'x'.repeat(90), value: 'x'.repeat(90) },
+    ]);
+  });
+
   it('links providers only to https pages, with the host in the label', async () => {
     directory([
       {
@@ -236,6 +247,16 @@ describe('/provider search', () => {
 });
 
 describe('/provider categories', () => {
+  it('lists as many of very many categories as fit into a reply', async () => {
+    directory(
+      [],
+      Array.from({ length: 400 }, (_, n) => `category-${n}`),
+    );
+    const text = textOf(await world.use('provider categories'));
+    expect(text).toContain('`category-0` · `category-1`');
+    expect(text).toMatch(/… \+\d+/);
+  });
+
   it('lists the active categories, or marks them as the specified ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
