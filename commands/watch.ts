@@ -11,7 +11,6 @@ import {
 import type { MenuUse, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
 import type { AddressText } from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
-import { cutTo } from '../src/domain/text.ts';
 import { type AddressFault, addressesIn, checksumAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
@@ -193,7 +192,7 @@ async function menuOf(
   const names = await namesByAddress(guildId, context);
   const options = addresses.map((address) => {
     const about = alike.has(address) ? t('watch.alike') : names.get(address);
-    const description = about && { description: cutTo(about, 100) };
+    const description = about && { description: about };
     return { label: checksumAddress(address), value: checksumAddress(address), ...description };
   });
   return menuRow(`${NAME}:add`, t('watch.placeholder'), options, { min_values: 1, max_values: options.length });

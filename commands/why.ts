@@ -1,7 +1,6 @@
 import type { ButtonUse, Command, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
 import type { TransferHistory } from '../src/domain/history.ts';
-import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { MAX_MENU_OPTIONS, menuRow } from './shared/components.ts';
 import { define } from './shared/define.ts';
@@ -143,7 +142,7 @@ async function explainMessage(
     const what = moved(transfer, language, cataloged).replaceAll('`', '');
     const more = transfers > 1 ? ` +${transfers - 1}` : '';
     return {
-      label: cutTo(`${what}${more}`, 100),
+      label: `${what}${more}`,
       description: txHash,
       value: txHash,
       default: txHash === known?.txHash,

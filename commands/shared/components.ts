@@ -9,10 +9,13 @@ import {
   ComponentType,
   TextInputStyle,
 } from 'discord.js';
+import { cutTo } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
 /** Discord's limit of the options of a menu. */
 export const MAX_MENU_OPTIONS = 25;
+/** Discord's limit of an option's label and description, in characters. */
+const MAX_OPTION = 100;
 
 /** The style of a button that the bot handles. */
 export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
@@ -42,13 +45,18 @@ export function rows(...lists: APIButtonComponent[][]): APIActionRowComponent<AP
   return lists.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 }
 
-/** A row with a menu that the named command's `menus` handle. */
+/** A row with a menu that the named command's `menus` handle; texts that are too long for Discord are cut. */
 export function menuRow(
   customId: string,
   placeholder: string,
-  options: APISelectMenuOption[],
+  all: APISelectMenuOption[],
   limits: Pick<APIStringSelectComponent, 'min_values' | 'max_values'> = {},
 ): APIActionRowComponent<APIStringSelectComponent> {
+  const options = all.map(({ label, description, ...rest }) => ({
+    ...rest,
+    label: cutTo(label, MAX_OPTION),
+    ...(description && { description: cutTo(description, MAX_OPTION) }),
+  }));
   const menu = { type: ComponentType.StringSelect as const, custom_id: customId, placeholder, options, ...limits };
   return { type: ComponentType.ActionRow, components: [menu] };
 }

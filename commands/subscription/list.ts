@@ -1,7 +1,7 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { cutTo, isolate } from '../../src/domain/text.ts';
+import { isolate } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { button, menuRow, pager, row, rows } from '../shared/components.ts';
 import { titleName } from '../shared/naming.ts';
@@ -21,8 +21,6 @@ const PER_PAGE = 6;
 const MAX_PAGE = 3_800;
 /** Maximum characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
 const MAX_FIELD_TEXT = 950;
-/** Maximum characters of an option's description in a menu. */
-const MAX_DESCRIPTION = 100;
 /** Maximum characters of one subscription's phrases, if there is room. */
 const MAX_PHRASES = 380;
 
@@ -87,7 +85,7 @@ function menuOf(
     ];
     return {
       label: isolate(label ?? shortAddress(address)),
-      description: cutTo(parts.filter((part) => part !== null).join(' · '), MAX_DESCRIPTION),
+      description: parts.filter((part) => part !== null).join(' · '),
       value: String(id),
     };
   });

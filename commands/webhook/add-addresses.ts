@@ -2,7 +2,7 @@ import type { APIModalInteractionResponseCallbackData } from 'discord.js';
 import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
 import { whole } from '../../src/discord/reply.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { inCode } from '../../src/domain/text.ts';
+import { inCode, plainText } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
@@ -107,7 +107,11 @@ async function askWhich(webhooks: Webhook[], what: string, guildId: string, cont
   const names = await context.storedProjects.webhookNames(guildId);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
-    return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
+    return {
+      label: names.get(id) ?? id,
+      value: id,
+      description: plainText(eventType) ?? t('webhook.list.unknownEvents'),
+    };
   });
   return embedReply('info', t('webhook.add.whichTitle'), [t('webhook.add.which')], {
     components: [menuRow(`webhook:pick:${what}`, t('webhook.add.menu'), options)],

@@ -1,6 +1,6 @@
 import type { APIActionRowComponent, APIStringSelectComponent } from 'discord.js';
 import type { Choice, Reply } from '../../src/discord/command.ts';
-import { cutTo, inCode, isolate, plainText } from '../../src/domain/text.ts';
+import { inCode, isolate, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
@@ -85,7 +85,7 @@ function nameRow(
     .filter(({ id }) => id !== null && isWebhookId(id))
     .slice(0, MAX_MENU_OPTIONS)
     .map((one) => {
-      const description = cutTo(wordsOf(one, urls, context), 100);
+      const description = wordsOf(one, urls, context);
       return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };
     });
   const unique = [...new Map(options.map((option) => [option.value, option])).values()];
@@ -115,7 +115,7 @@ export async function choices(guildId: string, focused: string, context: Needs):
   const urls = receiver.urls(access.scope);
   const typed = focused.trim().toLowerCase();
   return response.webhooks.flatMap((one) => {
-    if (one.id === null) return [];
+    if (one.id === null || !isWebhookId(one.id)) return [];
     const name = names.get(one.id);
     if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
     const words = [name && isolate(name), one.id, wordsOf(one, urls, context)];

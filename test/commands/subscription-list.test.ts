@@ -52,6 +52,15 @@ describe('/subscription list', () => {
     expect(components).toContain(`#${other.id} · ${short} · #whales`);
   });
 
+  it('lists a subscription whose name fills more than an option of the menu may have', async () => {
+    const long = await world.subscribe({ label: '👍🏽'.repeat(60) });
+    const listed = await world.use('subscription list');
+    const options = JSON.stringify(listed.reply!.message.components);
+    expect(textOf(listed)).toContain('1 subscription');
+    expect(options).toContain(`"value":"${long.id}"`);
+    expect(options).toMatch(/👍🏽?…/u);
+  });
+
   it('shows members the list without a menu', async () => {
     await world.subscribe();
     const listed = await world.use('subscription list', {}, { as: seed.mia });

@@ -1,6 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startWebhookService } from './webhook-service.ts';
-import { A, B, buttonsOf, type CommandWorld, lower, RECEIVER_URL, seed, startWorld, TOKEN, textOf } from './world.ts';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  lower,
+  menuOf,
+  RECEIVER_URL,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
 const ID = '64b7f2a1c3d4e5f6a7b8c9d0';
@@ -88,6 +100,19 @@ describe('/subscription add', () => {
     expect(textOf(await world.choose(asked, ['second']))).toContain('✅ Alerts will come');
     await world.press(await add({ address: B }), 'webhook:fill');
     expect([...second.addresses]).toEqual([lower(A), lower(B)]);
+  });
+
+  it('shows what a webhook sends without invisible characters when it asks for one of several', async () => {
+    service.hook('first', RECEIVER_URL, [], '\u202eLLA\u200b events');
+    service.hook('second', RECEIVER_URL, [], `${'a'.repeat(200)}`);
+    service.hook('third', RECEIVER_URL, [], '   ');
+    const asked = await world.press(await add(), 'webhook:fill');
+    const { options } = menuOf(asked);
+    expect(options.map(({ description }) => description)).toEqual([
+      'LLA events',
+      `${'a'.repeat(32)}…`,
+      'unknown events',
+    ]);
   });
 
   it('creates the webhook with everything that is watched here if none posts here', async () => {
