@@ -235,9 +235,10 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
 /** Why a due alert is not sent now. */
 function paused({ channelId }: RecordedAlert, { t, pauses }: TransferContext): string[] {
   const isOurs = (one: SendingPause) => one.channelId === null || one.channelId === channelId;
-  const pause = pauses.find((one) => one.reason !== 'burst' && isOurs(one));
-  if (!pause || pause.reason === 'burst') return [];
-  return [t(`why.pause.${pause.reason}`, { due: relativeTime(pause.until) })];
+  const shown = pauses.flatMap((one) =>
+    one.reason !== 'burst' && isOurs(one) ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) }) : [],
+  );
+  return shown.slice(0, 1);
 }
 
 function linkTo({ message, channelId }: RecordedAlert, { t, guildId }: TransferContext): string {
