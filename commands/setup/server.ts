@@ -2,6 +2,7 @@ import type { Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/dis
 import type { GuildSettings } from '../../src/domain/guild.ts';
 import { type AlertStyle, styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import { nameIn } from '../../src/languages/definitions.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { button, rows } from '../shared/components.ts';
@@ -41,9 +42,9 @@ export async function server(interaction: CommandUse, context: Needs): Promise<R
     changed.timezone = known;
   }
   const language = options.getString('language');
-  if (language !== null) changed.language = readLanguage(language, t);
+  if (language !== null) changed.language = readLanguage(language, context);
   const style = options.getString('style');
-  if (style !== null) changed.style = readStyle(style, t);
+  if (style !== null) changed.style = readStyle(style, context);
   return Object.keys(changed).length > 0
     ? save(interaction, context, changed)
     : settingsNote(await guilds.settings(guildId), 'info', t);
@@ -125,16 +126,16 @@ function unknownTimezone(typed: string, t: Translate): UserError {
 }
 
 /** The supported language of a locale, by language if the country differs. */
-function readLanguage(typed: string, t: Translate): Language {
+function readLanguage(typed: string, { t, language }: ContextWith): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
   const known = LANGUAGE_CHOICES.map(({ value }) => value);
-  throw withInput(invalidChoiceError('language', typed, known, t), typed, t);
+  throw withInput(invalidChoiceError(nameIn(language, 'setup server language'), typed, known, t), typed, t);
 }
 
-function readStyle(typed: string, t: Translate): AlertStyle {
+function readStyle(typed: string, { t, language }: ContextWith): AlertStyle {
   if (typed === 'compact' || typed === 'full') return typed;
-  throw withInput(invalidChoiceError('style', typed, ['compact', 'full'], t), typed, t);
+  throw withInput(invalidChoiceError(nameIn(language, 'setup server style'), typed, ['compact', 'full'], t), typed, t);
 }
 
 /** Time zones that match the typed text. */

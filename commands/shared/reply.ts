@@ -125,5 +125,5 @@ export function thirdPartyText(text: string, max: number): string {
     words.push(plain);
   }
   const shown = words.join(' ').replaceAll('`', 'ˋ');
-  return shown ? `\`${shown}\`` : inCode(null, '');
+  return shown ? isolate(`\`${shown}\``) : '';
 }

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { nameIn } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
 import { absoluteTime, fullAddress } from '../shared/reply.ts';
 import type { CommandServices, ContextWith } from '../shared/services.ts';
@@ -98,7 +98,7 @@ function schedulePhrases({ digest, quiet, watchSilence, style }: Choices, { t, s
 function mentionPhrases({ mention, mentionMinimum, mentionCooldown }: Choices, { t, language }: Needs): string[] {
   if (mention === null) {
     if (mentionMinimum === null && mentionCooldown === DEFAULT_CHOICES.mentionCooldown) return [];
-    const option = wordingsOf(language)['subscription add mention']?.name ?? 'mention';
+    const option = nameIn(language, 'subscription add mention');
     return [t('subscription.what.noMention', { option })];
   }
   const role = { role: `<@&${mention}>` };

@@ -3,7 +3,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { nameIn } from '../../src/languages/definitions.ts';
 import { shortAddress, withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { nameOf, visibleTo } from '../shared/subscriptions.ts';
@@ -58,7 +58,7 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
   );
   const lineOf = ({ id, label, address, channelId, direction }: Subscription): string => {
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
-    const name = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
+    const name = nameIn(language, `subscription add direction=${direction}`);
     const parts = [
       label && isolate(label),
       shortAddress(address),

@@ -4,7 +4,7 @@ import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { nameIn, wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { button, row, rows } from '../shared/components.ts';
@@ -132,13 +132,14 @@ async function muteToken(interaction: CommandUse, context: Needs, text: string, 
   return embedReply('good', t('subscription.mute.title', { name }), [contract, lasts]);
 }
 
-function untilOf(duration: string, { now, t }: Needs): number | null {
+function untilOf(duration: string, { now, t, language }: Needs): number | null {
   if (duration === 'off') return null;
   if (duration === 'forever') return FOREVER;
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
   const known = MUTE_CHOICES.map(({ value }) => value);
-  throw withInput(invalidChoiceError('duration', duration, known, t), duration, t);
+  const option = nameIn(language, 'subscription mute duration');
+  throw withInput(invalidChoiceError(option, duration, known, t), duration, t);
 }
 
 function lasting(until: number | null, t: Translate): string {

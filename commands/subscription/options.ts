@@ -5,7 +5,7 @@ import {
 } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { nameIn } from '../../src/languages/definitions.ts';
 import { MAX_NAME } from '../shared/naming.ts';
 import { withInput } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -126,8 +126,7 @@ const choice = (
 
 /** The context for reading one person's options. */
 export function readingOf(guildId: string, { t, language }: ContextWith, tokens: TokenBook): Reading {
-  const wordings = wordingsOf(language);
-  const called = (name: string) => wordings[`subscription edit ${name}`]?.name ?? name;
+  const called = (name: string) => nameIn(language, `subscription edit ${name}`);
   return { t, guildId, tokens, called, language };
 }
 
@@ -151,8 +150,9 @@ export function readOptions(
   return readChoices(input, before, readingOf(guildId, context, tokens));
 }
 
-function presetOf(name: string | null, { t }: ContextWith): Record<string, string> {
+function presetOf(name: string | null, { t, language }: ContextWith): Record<string, string> {
   if (name === null) return {};
   if (Object.hasOwn(PRESETS, name)) return PRESETS[name]!;
-  throw withInput(invalidChoiceError('preset', name, Object.keys(PRESETS), t), name, t);
+  const option = nameIn(language, 'subscription edit preset');
+  throw withInput(invalidChoiceError(option, name, Object.keys(PRESETS), t), name, t);
 }

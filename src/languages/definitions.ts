@@ -56,6 +56,10 @@ function localizations(path: string, field: keyof Wording): object {
   return found.length > 0 ? { [`${field}_localizations`]: Object.fromEntries(found) } : {};
 }
 
+/** The name of an option or a choice in a language: `subscription add direction` → `richtung`. */
+export const nameIn = (language: Language, path: string): string =>
+  wordingsOf(language)[path]?.name ?? path.split(/[ =]/).at(-1)!;
+
 /** A command's path as people of a language type it: `subscription add` → `abo hinzufügen`. */
 export function pathIn(language: Language, path: string): string {
   const wordings = wordingsOf(language);
