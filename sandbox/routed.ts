@@ -1,12 +1,13 @@
 /** Reads the bot's decisions about transactions from its log. */
 import { z } from 'zod';
+import type { HiddenReason } from '../src/domain/match.ts';
 
 /** The bot's decision about one delivery. */
 export interface Routed {
   txHash: string;
   /** When its alerts were stored; null when it led to none. */
   at: number | null;
-  /** The reasons that hid it from subscriptions. */
+  /** What hid it from subscriptions, in words. */
   hidden: string[];
 }
 
@@ -19,9 +20,30 @@ const routedLine = z.object({
   hidden: z.record(z.string(), z.number()),
 });
 
+/** Why a subscription got no alert, in the words of `/activity`. */
+const HIDDEN: Record<HiddenReason, string> = {
+  paused: 'paused',
+  muted: 'muted',
+  'token-muted': 'token muted',
+  direction: 'other direction',
+  kind: 'other kind',
+  token: 'other token',
+  minimum: 'below the minimum',
+  internal: 'internal transfer',
+  zero: 'zero amount',
+  self: 'self-transfer',
+  cataloged: 'not in the catalog',
+  'denied-token': 'excluded token',
+  'token-list': 'token not on the list',
+  counterparty: 'counterparty not on the list',
+  'denied-counterparty': 'excluded counterparty',
+  guard: 'spam',
+};
+const wordsOf = (reason: string): string => HIDDEN[reason as HiddenReason];
+
 /** Returns the decision that a line of the log reports; null for other lines. */
 export function routedIn(line: string): Routed | null {
   if (!line.includes('"msg":"routed"')) return null;
   const { tx, alerts, time, hidden } = routedLine.parse(JSON.parse(line));
-  return { txHash: tx, at: alerts > 0 ? time : null, hidden: Object.keys(hidden) };
+  return { txHash: tx, at: alerts > 0 ? time : null, hidden: Object.keys(hidden).map(wordsOf) };
 }

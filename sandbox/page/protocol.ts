@@ -120,7 +120,7 @@ export interface Post {
   alerts: number;
 }
 
-/** What the bot decided about a transaction: when its first alert was made, and the reasons that hid it. */
+/** What the bot decided about a transaction: when its first alert was made, and what hid it, in words. */
 export interface Routing {
   at: number | null;
   /** Whether a subscription matched, so that an alert is posted. */

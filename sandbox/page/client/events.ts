@@ -145,22 +145,12 @@ function storedStep(deliveries: readonly Delivery[], minedAt: number): Step {
   return { name: 'Stored', state: 'done', detail: `${count}${later(Math.max(...times) - minedAt)}` };
 }
 
-/** What hid a transfer, in the words of `/why`. */
-const HIDDEN: Record<string, string> = {
-  zero: 'moves nothing',
-  guard: 'spam',
-  self: 'to itself',
-  paused: 'paused',
-  muted: 'muted',
-  'token-muted': 'token muted',
-};
-
 function routedStep({ routed, minedAt, posted }: TrackedTransaction): Step {
   const name = 'Routed';
   if (routed === null) return { name, state: posted.length > 0 ? 'done' : 'waiting', detail: '' };
   if (routed.isMatched) return { name, state: 'done', detail: routed.at === null ? '' : later(routed.at - minedAt) };
-  const reasons = routed.hidden.map((reason) => HIDDEN[reason] ?? 'filtered');
-  return { name, state: 'done', detail: reasons.length > 0 ? `hidden: ${reasons.join(', ')}` : 'no subscription' };
+  const { hidden } = routed;
+  return { name, state: 'done', detail: hidden.length > 0 ? `hidden: ${hidden.join(', ')}` : 'no subscription' };
 }
 
 function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
