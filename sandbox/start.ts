@@ -7,7 +7,7 @@ import type { Project } from '../services/notification/types.ts';
 import { type Services, startServices } from '../services/start.ts';
 import { SECOND } from '../src/domain/clock.ts';
 import type { Bot } from './bot.ts';
-import { type Chain, startChain } from './chain/index.ts';
+import { type Chain, COIN_SYMBOL, startChain } from './chain/index.ts';
 import { writeDirectory } from './directory.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { freePorts } from './ports.ts';
@@ -17,8 +17,6 @@ import { createWebhook } from './webhook.ts';
 
 /** A second project at the notification service, to try `/setup project` with. The README lists its keys. */
 const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secret' };
-/** The symbol of the chain's coin. */
-const COIN = 'HARBOR';
 const BLOCK_POLL_MS = 250;
 const BOT_READY_MS = 90 * SECOND;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
@@ -119,7 +117,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
     dir: join(folder, 'services'),
     projects: [project, ORCHIDS],
     webhookAllow: ['127.0.0.1'],
-    nativeSymbol: COIN,
+    nativeSymbol: COIN_SYMBOL,
     pollMs: BLOCK_POLL_MS,
     cataloged: Object.values(honest).map(({ address }) => address),
     providersFile: writeDirectory(folder),
@@ -164,7 +162,7 @@ function botEnvironment(options: {
     EXPLORER_API_URL: services.explorerApiUrl,
     EXPLORER_URL: services.explorerUrl,
     DISCOVERY_URL: services.discoveryUrl,
-    NATIVE_SYMBOL: COIN,
+    NATIVE_SYMBOL: COIN_SYMBOL,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Chain } from './types.ts';
 
 export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
-export { WALLET_NAMES } from './types.ts';
+export { COIN_SYMBOL, WALLET_NAMES } from './types.ts';
 
 const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
 

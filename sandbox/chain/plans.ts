@@ -6,7 +6,7 @@ import { createBursts } from './plan-burst.ts';
 import { createSupplyPlans } from './plan-supply.ts';
 import { createPlanTools, type Planned } from './plan-tools.ts';
 import { SUPPLY_IDS, shortId, type World } from './setup.ts';
-import type { Address, Chain, Party, TransferRequest } from './types.ts';
+import { type Address, type Chain, COIN_SYMBOL, type Party, type TransferRequest } from './types.ts';
 
 const MAX_SWEEP = 50;
 
@@ -24,7 +24,7 @@ export function createPlans(world: World, holdings: Holdings) {
       case 'native':
       case 'internal': {
         const value = request.amount ?? parseEther('0.25') + step() * parseEther('0.01');
-        const coins = value === parseEther('1') ? '1 coin' : `${formatEther(value)} coins`;
+        const coins = `${formatEther(value)} ${COIN_SYMBOL}`;
         await holdings.ensureCoins(from, value);
         if (request.kind === 'native') return { call: { from, to, value }, summary: sends(coins) };
         const data = callData('Splitter', 'split', [[to]]);

@@ -30,6 +30,9 @@ export interface Token {
   decimals: number;
 }
 
+/** The symbol of the chain's coin. */
+export const COIN_SYMBOL = 'HARBOR';
+
 /** The names of the ERC-20 contracts. */
 export type Erc20Name = 'dollar' | 'bell' | 'hostile' | 'fake';
 /** The names of the ERC-721 contracts. */

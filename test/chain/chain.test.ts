@@ -63,13 +63,13 @@ describe.each([...(HAS_ANVIL ? [false] : []), true])('a chain (scripted: %s)', (
     expect(await transfersOf(native)).toEqual([
       { kind: 'native', from: 'Alice', to: 'Treasury', value: 5n, internal: false },
     ]);
-    expect(native.summary).toBe('Alice sends 0.000000000000000005 coins to Treasury');
+    expect(native.summary).toBe('Alice sends 0.000000000000000005 HARBOR to Treasury');
     const internal = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: COIN });
     expect(await transfersOf(internal)).toEqual([
       { kind: 'native', from: 'Alice', to: 'splitter', value: COIN, internal: false },
       { kind: 'native', from: 'splitter', to: 'Treasury', value: COIN, internal: true },
     ]);
-    expect(internal.summary).toBe('Alice sends 1 coin through a contract to Treasury');
+    expect(internal.summary).toBe('Alice sends 1 HARBOR through a contract to Treasury');
   });
 
   it('sends token transfers of every kind', async () => {
