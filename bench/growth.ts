@@ -17,7 +17,7 @@ const SIZES = [1_000, 100_000, 1_000_000];
 const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
 /** The number of deliveries in the load, and how many are concurrent. */
 const LOAD = 20_000;
-const AT_ONCE = 20;
+const CONCURRENCY = 20;
 const ALERTS = 100_000;
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 /** An address where nothing responds. */
@@ -37,7 +37,7 @@ async function startUp(folder: string): Promise<{ ms: number; memory: number }> 
 async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const bot = stack.adopt(await startBot(folder, NOWHERE), ({ stop }) => stop());
-  await many(LOAD, AT_ONCE, () => {
+  await many(LOAD, CONCURRENCY, () => {
     const n = nextEvent();
     return bot.post(bodyOf(n, addressOf((n * 7_919) % subscriptions)));
   });

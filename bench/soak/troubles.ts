@@ -29,7 +29,7 @@ interface World {
 }
 
 /** At most; in short runs a smaller part of the cycle. */
-const LOCK_MS = SECOND;
+const MAX_LOCK_MS = SECOND;
 const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
 /** Whether there was no fault at this time and shortly before; milliseconds since the start. */
@@ -49,10 +49,10 @@ function plans({ discord, file, watched, cycleMs }: World): Plan[] {
   const lock = (at: number): Plan => ({
     kind: 'lock',
     at,
-    lasts: Math.min(LOCK_MS / cycleMs, 0.02),
+    lasts: Math.min(MAX_LOCK_MS / cycleMs, 0.02),
     begin(_, forMs) {
       try {
-        setTimeout(lockFile(file, LOCK_MS), forMs);
+        setTimeout(lockFile(file, MAX_LOCK_MS), forMs);
       } catch {
         // The bot itself holds it for as long.
       }

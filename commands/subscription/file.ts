@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { AddressText } from '../../src/domain/address.ts';
 import { KIB } from '../../src/domain/bytes.ts';
-import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
+import { csvLine, MAX_FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -56,7 +56,7 @@ function split(rows: string[]): string[] {
   const head = `${csvLine(COLUMNS)}\r\n`;
   const sizes = rows.map((row) => Buffer.byteLength(row));
   const sum = sizes.reduce((all, size) => all + size, 0);
-  const max = sum <= MAX_FILES * MAX_IMPORT_BYTES ? MAX_IMPORT_BYTES : FILE_BYTES;
+  const max = sum <= MAX_FILES * MAX_IMPORT_BYTES ? MAX_IMPORT_BYTES : MAX_FILE_BYTES;
   const files: string[] = [];
   let room = 0;
   for (const [index, row] of rows.entries()) {

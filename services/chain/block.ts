@@ -83,7 +83,7 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
 }
 
 /** How many receipts are asked for at the same time. */
-const PARALLEL_RECEIPTS = 8;
+const MAX_PARALLEL_RECEIPTS = 8;
 
 /** Reads receipts of a block's transactions, one call each. @throws when no node has one of this block (yet). */
 export async function readReceipts(
@@ -109,7 +109,7 @@ export async function readReceipts(
     await readNext();
   }
 
-  await Promise.all(Array.from({ length: PARALLEL_RECEIPTS }, readNext));
+  await Promise.all(Array.from({ length: MAX_PARALLEL_RECEIPTS }, readNext));
   return receipts;
 }
 

@@ -7,7 +7,7 @@ import { NodeUnreachable } from './node.ts';
 
 /** The longest response that is read, in bytes: the traces of a full block are tens of megabytes. */
 const MAX_BYTES = 256 * MIB;
-const CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 /** The error of a call after closing. */
 export const CLOSED = 'The connection to the node is closed';
 
@@ -33,7 +33,7 @@ export function createHttp(options: HttpOptions) {
   const { clock } = options;
   // The URL's credentials are sent as a header; they never appear in an error.
   const { url, headers } = target(options);
-  const agent = new Agent({ connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({ connections: MAX_CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 });
   const underWay = new Set<AbortController>();
   let isClosed = false;
 

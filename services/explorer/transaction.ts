@@ -15,9 +15,9 @@ import { feeOf } from '../notification/event.ts';
 import { coins, link, missing, type Page, type PageContext } from './page.ts';
 
 /** How many tokens a page shows by name: each name costs calls. */
-const NAMED_TOKENS = 40;
+const MAX_NAMED_TOKENS = 40;
 /** How many transfers a page shows. */
-const SHOWN_TRANSFERS = 500;
+const MAX_SHOWN_TRANSFERS = 500;
 
 /** The page of a transaction, with its transfers. */
 export async function transactionPage(context: PageContext, hash: string): Promise<Page> {
@@ -34,7 +34,7 @@ export async function transactionPage(context: PageContext, hash: string): Promi
   const payments = nativeTransfers(transaction).filter(({ survives }) => hasMoved || survives);
   const transfers = receipt === null ? [] : [...payments, ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)];
   const facts = await factsOf(node, transfers);
-  const shown = transfers.slice(0, SHOWN_TRANSFERS).map((one) => transferRow(context, one, facts));
+  const shown = transfers.slice(0, MAX_SHOWN_TRANSFERS).map((one) => transferRow(context, one, facts));
   const more = transfers.length - shown.length;
   const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
   const fee = receipt === null ? null : feeOf(transaction, receipt);
@@ -70,7 +70,7 @@ async function factsOf(node: Node, transfers: readonly Transfer[]): Promise<Map<
   const facts = new Map<Address, TokenFacts>();
   for (const transfer of transfers) {
     if (transfer.kind === 'native' || facts.has(transfer.token)) continue;
-    const isNamed = facts.size < NAMED_TOKENS;
+    const isNamed = facts.size < MAX_NAMED_TOKENS;
     facts.set(transfer.token, isNamed ? (await askFacts(node, transfer.token)).facts : NO_FACTS);
   }
   return facts;

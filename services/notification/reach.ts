@@ -19,7 +19,7 @@ export class AddressForbidden extends Error {
   }
 }
 
-const CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 
 /** Ranges that are not the public internet: private, loopback, link-local, shared, reserved, multicast, and tunnels to them. */
 const PRIVATE_RANGES = [
@@ -76,7 +76,7 @@ export function createReach(allowed: readonly string[], lookup: typeof dnsLookup
     permits,
     agent: () =>
       new Agent({
-        connections: CONNECTIONS,
+        connections: MAX_CONNECTIONS,
         connect(options, callback) {
           const host = options.hostname.replace(/^\[|\]$/g, '');
           if (isIP(host) !== 0 && !permits(host)) callback(new AddressForbidden(host), null);

@@ -34,7 +34,7 @@ class NotFound extends Error {
 }
 
 /** How many faults of a body are named at once. */
-const NAMED_FAULTS = 10;
+const MAX_NAMED_FAULTS = 10;
 
 /** The body of an error. */
 export function errorBody(statusCode: number, errorMessage: string) {
@@ -111,8 +111,8 @@ export function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const faults = issues
-    .slice(0, NAMED_FAULTS)
+    .slice(0, MAX_NAMED_FAULTS)
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
-  if (issues.length > NAMED_FAULTS) faults.push(`and ${issues.length - NAMED_FAULTS} more`);
+  if (issues.length > MAX_NAMED_FAULTS) faults.push(`and ${issues.length - MAX_NAMED_FAULTS} more`);
   throw new BadRequest(faults.join('; '));
 }

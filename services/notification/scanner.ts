@@ -55,7 +55,7 @@ export interface Scanner {
 }
 
 /** How many blocks are read ahead. */
-const READ_AHEAD = 12;
+const MAX_READ_AHEAD = 12;
 
 /** Creates the scanner; nothing runs before {@link Scanner.scan}. */
 export function createScanner(options: ScannerOptions): Scanner {
@@ -177,7 +177,7 @@ function createBlockRun(options: ScannerOptions, isStopping: () => boolean) {
           return;
         }
         try {
-          reader.prepare(next, Math.min(height, next + READ_AHEAD));
+          reader.prepare(next, Math.min(height, next + MAX_READ_AHEAD));
           await readOne(next);
         } catch (error) {
           reader.reset();

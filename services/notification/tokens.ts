@@ -13,7 +13,7 @@ const REST_MS = 10 * MINUTE;
 const FRESH_MS = DAY;
 const MAX_REMEMBERED = 10_000;
 /** How many tokens are asked at the same time. */
-const PARALLEL = 4;
+const MAX_PARALLEL = 4;
 
 /** Finishes the deliveries that wait for a token. */
 export type CompleteToken = (token: string, facts: TokenFacts) => Promise<void>;
@@ -93,7 +93,7 @@ export function createTokens(options: { node: Node; store: NotificationStore; cl
     },
     async work(complete) {
       const waiting = [...new Set([...store.deliveries.unnamedTokens(), ...stale])];
-      const workers = Array.from({ length: PARALLEL }, async () => {
+      const workers = Array.from({ length: MAX_PARALLEL }, async () => {
         for (let token = waiting.shift(); token !== undefined; token = waiting.shift()) await ask(token, complete);
       });
       await Promise.all(workers);

@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { directionOf } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
-import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
+import { amountCell, csvLine, idCell, MAX_FILE_BYTES } from '../domain/csv.ts';
 import type { Movement } from '../domain/movements.ts';
 import { plainText } from '../domain/text.ts';
 import { viewOf } from '../domain/transaction-parts.ts';
@@ -19,7 +19,7 @@ export async function alertsCsv(alerts: readonly Alert[]): Promise<{ text: strin
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
     const row = rowOf(alert);
     bytes += Buffer.byteLength(row) + 2;
-    if (bytes > FILE_BYTES) break;
+    if (bytes > MAX_FILE_BYTES) break;
     rows.push(row);
   }
   return { text: rows.join('\r\n'), used: rows.length - 1 };
@@ -65,7 +65,7 @@ export async function activityCsv(
     if (left === 0 && rows.length < MAX_ROWS) {
       const row = activityRow(movement, address, names);
       bytes += Buffer.byteLength(row) + 2;
-      if (bytes <= FILE_BYTES) {
+      if (bytes <= MAX_FILE_BYTES) {
         rows.push(row);
         continue;
       }

@@ -3,7 +3,7 @@ import { plainText } from './text.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
 /** Maximum number of bytes of one file; Discord accepts 10 MiB. */
-export const FILE_BYTES = 10_000_000;
+export const MAX_FILE_BYTES = 10_000_000;
 
 /** A text that a spreadsheet would interpret as a formula, also one already escaped with apostrophes. */
 export const FORMULA = /^'*[=+@\-\t\r]/;
