@@ -62,7 +62,7 @@ async function routing(server: PostgresServer, seen: string): Promise<void> {
 }
 
 /** Reports the routing in each database, as a ratio to the first one. */
-export async function routeOn(databases: readonly (Filled & { name: string })[]): Promise<void> {
+async function routeOn(databases: readonly (Filled & { name: string })[]): Promise<void> {
   const times = await routeInTurns(databases);
   const rows = databases.map(
     ({ name }, n): Row => ({
@@ -75,7 +75,7 @@ export async function routeOn(databases: readonly (Filled & { name: string })[])
 }
 
 /** From the request to Discord on each engine, in turns. */
-export async function wholeWay(url: string): Promise<void> {
+async function wholeWay(url: string): Promise<void> {
   using folder = newFolder();
   fill(folder.path, SUBSCRIPTIONS, CHANNELS);
   await fillPostgres(url, SUBSCRIPTIONS, CHANNELS);
@@ -93,7 +93,7 @@ export async function wholeWay(url: string): Promise<void> {
  * Deleting what was moved row by row, and the oldest days by dropping them: in one database that has every key.
  * Calls the store directly, without the rest of the bot.
  */
-export async function pruning(url: string): Promise<void> {
+async function pruning(url: string): Promise<void> {
   const { store, close } = await openPostgresStore(url);
   const before = (Math.floor(Date.now() / DAY) - DAYS + DROPPED) * DAY;
   const byRows = { s: 0, longestMs: 0 };

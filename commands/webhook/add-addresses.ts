@@ -93,7 +93,7 @@ async function addWatched(interaction: Use, what: string, context: AddNeeds): Pr
 }
 
 /** The ID of the webhook that gets new addresses; several to choose from; or `unknown` if the list has no IDs. */
-export function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
+function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
   const named = here.filter(({ id }) => id !== null && isWebhookId(id));
   if (named.length === 0) return chosen ?? 'unknown';
   if (named.some(({ id }) => id === chosen)) return chosen!;

@@ -23,7 +23,7 @@ export function sectionsOf(text: string, from: string): Section[] {
 }
 
 /** Every link and picture of a page that stays within the repository. */
-export function linksIn(text: string): { text: string; href: string }[] {
+function linksIn(text: string): { text: string; href: string }[] {
   const found: { text: string; href: string }[] = [];
   void marked.walkTokens(marked.lexer(text), (token) => {
     if ((token.type === 'link' || token.type === 'image') && !/^[a-z]+:/.test(token.href as string))

@@ -165,7 +165,7 @@ export function internalTransfers(moves: readonly CoinMove[]): Transfer[] {
 }
 
 /** A movement of coins. @throws when an address is invalid. */
-export function coins(move: {
+function coins(move: {
   txHash: Hex;
   from: Hex;
   to: Hex;

@@ -11,7 +11,7 @@ export interface Reach {
 }
 
 /** The receiver's address is private and not allowed. */
-export class AddressForbidden extends Error {
+class AddressForbidden extends Error {
   readonly code = 'ADDRESS_FORBIDDEN';
 
   constructor(host: string) {

@@ -71,11 +71,7 @@ async function pruneBefore({ retention }: Pick<Store, 'retention'>, wanted: numb
 }
 
 /** Deletes transfers of servers' own projects that concern no subscription and were seen in this period. */
-export async function pruneUnmatched(
-  { retention }: Pick<Store, 'retention'>,
-  since: number,
-  before: number,
-): Promise<void> {
+async function pruneUnmatched({ retention }: Pick<Store, 'retention'>, since: number, before: number): Promise<void> {
   let at = await retention.pruneUnmatched(since, before, null);
   while (at) at = await retention.pruneUnmatched(since, before, at);
 }
@@ -87,7 +83,7 @@ export async function eraseGuild({ erasure }: Pick<Store, 'erasure'>, guildId: s
 }
 
 /** Finishes the erasures that an earlier process began. */
-export async function finishErasures({ erasure }: Pick<Store, 'erasure'>): Promise<void> {
+async function finishErasures({ erasure }: Pick<Store, 'erasure'>): Promise<void> {
   for (const guildId of await erasure.begun()) await eraseRest({ erasure }, guildId);
 }
 

@@ -1,7 +1,7 @@
 import { PermissionsBitField } from 'discord.js';
 
 /** The permissions that the bot's invitation requests. */
-export const USED_PERMISSIONS = [
+const USED_PERMISSIONS = [
   'ViewChannel',
   'SendMessages',
   'SendMessagesInThreads',

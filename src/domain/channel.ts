@@ -41,7 +41,7 @@ export function channelForNotices(
 export type Shard = readonly [index: number, of: number];
 
 /** Whether a guild is in a shard, by Discord's formula. */
-export const isInShard = ([index, of]: Shard, guildId: string): boolean =>
+const isInShard = ([index, of]: Shard, guildId: string): boolean =>
   of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
 
 /** A guild about which something is stored; `removed`: it has removed the bot. */

@@ -5,7 +5,7 @@ import type { English } from './english.ts';
 import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language } from './languages.ts';
 import { writeNumber } from './number.ts';
 
-export { DEFAULT_LANGUAGE, LANGUAGES, type Language };
+export { LANGUAGES, type Language };
 
 /** Returns the text of a key (`token.supply`) in one language. Values are inserted unescaped, so they must be safe. */
 export type Translate = TFunction;

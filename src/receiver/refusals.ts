@@ -1,7 +1,7 @@
 import { QUOTA_REASONS } from '../domain/quota.ts';
 
 /** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
-export const REFUSALS = ['overload', 'busy', 'late', 'closing', ...QUOTA_REASONS] as const;
+const REFUSALS = ['overload', 'busy', 'late', 'closing', ...QUOTA_REASONS] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 /**

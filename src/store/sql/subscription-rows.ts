@@ -59,7 +59,7 @@ export const SELECT_SUBSCRIPTIONS = `SELECT ${selected(Object.keys(SUBSCRIPTION_
 const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
 
 /** Parses filters. Subscriptions without filters share one object, so a message between threads contains it once. */
-export const toFilters = (text: string): Filters =>
+const toFilters = (text: string): Filters =>
   UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
 
 /** Creates a subscription from its row. */
