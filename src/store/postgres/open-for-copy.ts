@@ -25,6 +25,12 @@ const OWN_COLUMNS: Partial<Record<CopiedTable, readonly string[]>> = {
   transfers: ['from_address', 'to_address', 'token', 'kind', 'token_symbol', 'token_type'],
   inbox: ['is_open'],
 };
+/**
+ * A transfer's id without its day. What ids end with is unique, because one sequence counts them. With its day, SQLite would
+ * assign all later ids in the last day, and retention would delete them with that day once they are moved back.
+ */
+const withoutDay = (column: string): string => `${column} % ${IDS_PER_DAY} AS ${column}`;
+
 /** Single values that only Postgres has. */
 const OWN_KEYS = "key <> 'schema-version'";
 
@@ -53,7 +59,7 @@ export async function openPostgresForCopy(url: string, { isSource }: { isSource:
     await close();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await client.query(`LOCK TABLE ${TABLE_NAMES.join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    const copyable = await toCopyable(client, name);
+    const copyable = await toCopyable(client, name, isSource);
     stack.move();
     return copyable;
   } catch (error) {
@@ -78,12 +84,14 @@ async function assertThere(client: pg.Client, name: string, isSource: boolean): 
   if (isSource && rows[0]!.found === null) throw new Error(`There is no Ledgerbell in ${name}.`);
 }
 
-async function toCopyable(client: pg.Client, name: string): Promise<CopyableDatabase> {
+async function toCopyable(client: pg.Client, name: string, isSource: boolean): Promise<CopyableDatabase> {
   const tables = await readColumns(client);
   const typesOf = (table: CopiedTable, columns: readonly string[]): ColumnType[] =>
     columns.map((column) => tables.get(table)!.find((one) => one.name === column)!.type);
   const withIds = TABLE_NAMES.filter((table) => tables.get(table)!.some(({ isIdentity }) => isIdentity));
   const sql = { run: async (text: string, ...values: unknown[]) => (await client.query(text, values)).rowCount ?? 0 };
+  const read = (table: CopiedTable, column: string): string =>
+    isSource && (column === 'transfer_id' || (table === 'transfers' && column === 'id')) ? withoutDay(column) : column;
   const where = (table: CopiedTable): string => (table === 'meta' ? `WHERE ${OWN_KEYS}` : '');
 
   return {
@@ -105,7 +113,8 @@ async function toCopyable(client: pg.Client, name: string): Promise<CopyableData
     async *rows(table, columns) {
       await client.query(
         `DECLARE copied NO SCROLL CURSOR FOR
-         SELECT ${columns.join(', ')} FROM ${table} ${where(table)} ORDER BY ${COPIED_TABLES[table]}`,
+         SELECT ${columns.map((column) => read(table, column)).join(', ')} FROM ${table} ${where(table)}
+         ORDER BY ${COPIED_TABLES[table]}`,
       );
       for (;;) {
         const { rows } = await client.query<unknown[]>({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { DAY } from '../../../src/domain/clock.ts';
 import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/progress.ts';
 import { openPostgresStore } from '../../../src/store/postgres/client.ts';
@@ -26,6 +27,7 @@ import {
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
+  pruneAll,
   quarantine,
   routed,
   send,
@@ -215,6 +217,24 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     await withStore(back, async (store) =>
       expect((await subscribe(store, { address: address(12) })).id).toBe(given + 2),
     );
+  });
+
+  it('keeps a recent transfer that was stored in SQLite between two moves, when older days are deleted', async () => {
+    const postAndSend = async (store: Store, n: number, now: number) => {
+      await post(store, [n], { now });
+      await send(store, {}, now);
+    };
+    const [url, other] = [await server.createDatabase(), await server.createDatabase()];
+    await withStore(url, (store) => postAndSend(store, 1, NOW));
+    await move(url, file);
+    await withStore(file, (store) => postAndSend(store, 2, NOW + 40 * DAY));
+    await move(file, other);
+    await withStore(other, async (store) => {
+      await postAndSend(store, 3, NOW + 40 * DAY + 1);
+      await pruneAll(store, NOW + 39 * DAY);
+      const totals = [1, 2, 3].map(async (n) => (await store.history.transfers(GUILD, txHash(n), null, NOW, 9)).total);
+      expect(await Promise.all(totals)).toEqual([0, 1, 1]);
+    });
   });
 
   it('refuses to move into a database that is not empty, and changes nothing there', async () => {
