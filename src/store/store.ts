@@ -99,8 +99,9 @@ export interface Routing {
   /** Everything that deciding about these deliveries needs. `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
   /**
-   * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Returns the
-   * channels in which sent messages must change. After a power failure the same deliveries may be routed again.
+   * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Leaves out
+   * what only concerns subscriptions in `stats` that were removed since the context was read. Returns the channels in
+   * which sent messages must change. After a power failure the same deliveries may be routed again.
    */
   commit(result: RoutingResult): Promise<string[]>;
 }

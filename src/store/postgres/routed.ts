@@ -1,5 +1,6 @@
 import type { SeenTransfer } from '../../domain/identity.ts';
 import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
+import { withoutRemoved } from '../sql/removed-subscriptions.ts';
 import { toDeliveryRow } from '../sql/transfer-rows.ts';
 import { asJson, type Statements } from './connection.ts';
 import { requestChanges } from './edits.ts';
@@ -9,17 +10,17 @@ import { addChannels } from './notices.ts';
 import { addPartitions, firstIdOf, newId } from './partitions.ts';
 
 /** Stores what was decided, within one transaction; returns the channels in which sent messages must change. */
-export async function storeRouted(sql: Statements, routed: RoutingResult): Promise<string[]> {
+export async function storeRouted(sql: Statements, result: RoutingResult): Promise<string[]> {
+  await moveToQuarantine(sql, result.quarantined);
+  await takeFromInbox(sql, result);
+  const routed = withoutRemoved(result, await putStats(sql, result.stats));
   const { now } = routed;
-  await moveToQuarantine(sql, routed.quarantined);
-  await takeFromInbox(sql, routed);
   const ids = await putTransfers(sql, routed.transfers);
   const withId = <Row extends { transferKey: string }>(rows: readonly Row[]) =>
     rows.map((row) => ({ ...row, transferId: ids.get(row.transferKey)! }));
   await putDeliveries(sql, withId(routed.deliveries));
   await addAlerts(sql, withId(routed.alerts), now);
   await addDecisions(sql, withId(routed.decisions));
-  await putStats(sql, routed.stats);
   await keepLearned(sql, routed.learned);
   return requestChanges(
     sql,
@@ -133,19 +134,22 @@ async function addDecisions(
   );
 }
 
-/** The subscription may have been removed since. An event ends a silence. */
-async function putStats(sql: Statements, stats: RoutingResult['stats']): Promise<void> {
-  if (stats.length === 0) return;
+/** An event ends a silence. Returns the subscriptions that were removed since the router read them. */
+async function putStats(sql: Statements, stats: RoutingResult['stats']): Promise<Set<number>> {
   const latest = new Map(stats.map((one) => [one.subscription, one]));
-  await sql.run(
+  if (latest.size === 0) return new Set();
+  const stored = await sql.all<{ id: number }>(
     `INSERT INTO activity_stats (subscription_id, events, last_event_at, gap_ms)
      SELECT s.id, n.events, n."lastEventAt", n."gapMs" FROM json_to_recordset($1::json)
        AS n (subscription bigint, events bigint, "lastEventAt" bigint, "gapMs" bigint)
        JOIN subscriptions s ON s.id = n.subscription
      ON CONFLICT (subscription_id) DO UPDATE SET events = excluded.events, last_event_at = excluded.last_event_at,
-       gap_ms = excluded.gap_ms, silence_reported_at = NULL`,
+       gap_ms = excluded.gap_ms, silence_reported_at = NULL
+     RETURNING subscription_id AS id`,
     asJson([...latest.values()]),
   );
+  for (const { id } of stored) latest.delete(id);
+  return new Set(latest.keys());
 }
 
 async function moveToQuarantine(sql: Statements, quarantined: RoutingResult['quarantined']): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type WatchedTransfer,
   watchedQueries,
 } from '../../domain/routing.ts';
+import { withoutRemoved } from '../sql/removed-subscriptions.ts';
 import {
   type DeliveryRow,
   type TransferRow,
@@ -146,7 +147,7 @@ function writer(db: Database, { keep }: Guard) {
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  // The subscription may have been removed since. An event ends a silence.
+  // Changes nothing if the subscription was removed since the router read it. An event ends a silence.
   const putStats = db.prepare<[number, number, number | null, number]>(
     `INSERT INTO activity_stats (subscription_id, events, last_event_at, gap_ms)
      SELECT id, ?, ?, ? FROM subscriptions WHERE id = ?
@@ -173,7 +174,12 @@ function writer(db: Database, { keep }: Guard) {
     return id;
   }
 
-  return (routed: RoutingResult): string[] => {
+  return (result: RoutingResult): string[] => {
+    const removed = result.stats.filter(
+      ({ subscription, events, lastEventAt, gapMs }) =>
+        putStats.run(events, lastEventAt, gapMs, subscription).changes === 0,
+    );
+    const routed = withoutRemoved(result, new Set(removed.map(({ subscription }) => subscription)));
     const { now, done, quarantined } = routed;
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
@@ -191,8 +197,6 @@ function writer(db: Database, { keep }: Guard) {
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
     }
-    for (const { subscription, events, lastEventAt, gapMs } of routed.stats)
-      putStats.run(events, lastEventAt, gapMs, subscription);
     for (const { id, reason, ackedAt } of quarantined) quarantine.run(reason, ackedAt, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);

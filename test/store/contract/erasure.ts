@@ -8,6 +8,7 @@ import {
   CHANNEL,
   decision,
   due,
+  finishErasure,
   freeze,
   GUILD,
   keyOf,
@@ -44,11 +45,6 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await post(store, [10 * n + 1], { guildId, channelId });
 }
 
-async function finish({ erasure }: Store, guildId: string): Promise<void> {
-  let at = await erasure.step(guildId);
-  while (at) at = await erasure.step(guildId, at);
-}
-
 /** What is stored about the nth transfer, of a project. */
 const seenTransfers = async ({ routing }: Store, scope: number, n = 10): Promise<SeenTransfer[]> =>
   (
@@ -68,7 +64,7 @@ export function erasureContract(open: OpenEmpty): void {
       const other = await store.metrics.stored(OTHER_GUILD);
       await store.erasure.begin(GUILD);
       expect(await store.erasure.begun()).toEqual([GUILD]);
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await store.erasure.begun()).toEqual([]);
       expect(await store.metrics.stored(GUILD)).toEqual({
         subscriptions: 0,
@@ -96,7 +92,7 @@ export function erasureContract(open: OpenEmpty): void {
         Promise.all([4, 5, 6].map((n) => store.history.transfers(OTHER_GUILD, txHash(n), null, NOW, 9)));
       const before = [await store.metrics.stored(OTHER_GUILD), await other()];
       await store.erasure.begin(GUILD);
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ waiting: 0, history: 0 });
       expect(await seenTransfers(store, scope, 1)).toEqual([]);
       expect([await store.metrics.stored(OTHER_GUILD), await other()]).toEqual(before);
@@ -116,7 +112,7 @@ export function erasureContract(open: OpenEmpty): void {
       await store.erasure.begin(GUILD);
       await post(store, [99]);
       await subscribe(store);
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1, history: 1, audit: 0 });
     });
 
@@ -133,7 +129,7 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 0, audit: 0 });
       await store.routing.commit(routed({ transfers: [storedTransfer(2)], decisions: [decision(2)] }));
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 1, audit: 1 });
     });
 
@@ -147,7 +143,7 @@ export function erasureContract(open: OpenEmpty): void {
       await post(store, [99]);
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
       await store.erasure.begin(GUILD);
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 0, waiting: 0, history: 0, audit: 0 });
       expect(await seen(store, project!.scope)).toEqual([]);
     });
@@ -162,7 +158,7 @@ export function erasureContract(open: OpenEmpty): void {
       await store.routing.commit(
         routed({ transfers: [{ ...given, id: known!.id }], alerts: [newAlert(10, { channelId: OTHER_CHANNEL })] }),
       );
-      await finish(store, GUILD);
+      await finishErasure(store, GUILD);
       expect(await due(store, NOW, OTHER_CHANNEL)).toEqual([10]);
       expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
     });

@@ -251,3 +251,9 @@ export async function pruneAll({ retention }: Store, before: number): Promise<vo
   let at = await retention.prune(before, null);
   while (at) at = await retention.prune(before, at);
 }
+
+/** Finishes an erasure that has begun. */
+export async function finishErasure({ erasure }: Store, guildId: string): Promise<void> {
+  let at = await erasure.step(guildId);
+  while (at) at = await erasure.step(guildId, at);
+}

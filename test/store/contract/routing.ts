@@ -8,12 +8,14 @@ import {
   CHANNEL,
   decision,
   delivery,
+  finishErasure,
   GUILD,
   keyOf,
   NOW,
   newAlert,
   notice,
   OTHER_CHANNEL,
+  OTHER_GUILD,
   post,
   routed,
   storedTransfer,
@@ -67,6 +69,48 @@ export function routingContract(open: OpenEmpty): void {
       const alerts = [newAlert(1), newAlert(1, { channelId: OTHER_CHANNEL })];
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts }));
       expect(await channelsWithWork(store)).toEqual([CHANNEL, OTHER_CHANNEL]);
+    });
+
+    it('stores nothing about subscriptions that were removed or erased after the context was read', async () => {
+      const store = await open();
+      const own = await subscribe(store);
+      const removed = await subscribe(store, { channelId: OTHER_CHANNEL });
+      const erased = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
+      await store.subscriptions.remove(GUILD, removed.id);
+      await store.erasure.begin(OTHER_GUILD);
+      await finishErasure(store, OTHER_GUILD);
+      const all = [own, removed, erased];
+      const learned = all.map(({ guildId, address }) => ({ guildId, address, counterparty: ALICE, at: NOW }));
+      await store.routing.commit(
+        routed({
+          transfers: [storedTransfer(1)],
+          alerts: all.map(({ id, guildId, channelId }) =>
+            newAlert(1, { guildId, channelId, matches: [{ subscription: id, perspective: 'incoming' }] }),
+          ),
+          decisions: all.map(({ id, guildId, channelId }) => decision(1, { guildId, channelId, subscription: id })),
+          stats: all.map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null })),
+          learned: { ...routed().learned, counterparties: learned },
+        }),
+      );
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      expect(first).toMatchObject([{ decisions: [{ channelId: CHANNEL }], alerts: [{ channelId: CHANNEL }] }]);
+      expect(first[0]!.decisions).toHaveLength(1);
+      expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 0, history: 0 });
+      expect(await channelsWithWork(store)).toEqual([CHANNEL]);
+      expect(await store.channels.channelForNotices(OTHER_GUILD, '8')).toBeNull();
+      await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
+      const { counterparties } = (await contextOf(store, 2)).knowledge;
+      expect(counterparties.map(({ guildId }) => guildId)).toEqual([GUILD]);
+    });
+
+    it('stores an alert that another subscription still matches', async () => {
+      const store = await open();
+      const [token, treasury] = [await subscribe(store, { address: USDC }), await subscribe(store)];
+      await store.subscriptions.remove(GUILD, token.id);
+      const matches = [token, treasury].map(({ id }) => ({ subscription: id, perspective: 'incoming' as const }));
+      const stats = [token, treasury].map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null }));
+      await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts: [newAlert(1, { matches })], stats }));
+      expect(await channelsWithWork(store)).toEqual([CHANNEL]);
     });
 
     it('returns the activity stats of the watchers, as they were stored last', async () => {
