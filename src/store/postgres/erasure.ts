@@ -41,13 +41,14 @@ const STEPS: Record<ErasedPart, Step> = {
        AND channel_id IN (SELECT channel_id FROM channels WHERE guild_id = $1)
        AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = b.id)`,
   ]),
-  decisions: deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions),
+  decisions: deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions, 'id'),
   counterparties: deletingSome('counterparties', 'guild_id = $1 AND $2::bigint IS NOT NULL', () => 0),
-  audit: deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit),
+  audit: deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit, 'id'),
   transfers: deletingSome(
     'transfers',
     '$1::text IS NOT NULL AND scope = $2 AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = transfers.id)',
     ({ scope }) => scope,
+    'id',
   ),
   channels: deletingSome(
     'channels',
@@ -134,14 +135,19 @@ function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
 }
 
 /**
- * A table in which an index finds the rows; `second`: the condition's second value. The condition is repeated because a
- * `ctid` is unique only within a partition.
+ * A table in which an index finds the rows; `second`: the condition's second value. `key`: a column that is unique over
+ * all partitions, as `ctid` is not.
  */
-function deletingSome(table: string, condition: string, second: (bounds: Bounds) => number | null): Step {
+function deletingSome(
+  table: string,
+  condition: string,
+  second: (bounds: Bounds) => number | null,
+  key: 'id' | 'ctid' = 'ctid',
+): Step {
   return async (sql, guildId, bounds) => {
     const deleted = await sql.run(
-      `DELETE FROM ${table} WHERE ${condition}
-         AND ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${MAX_DELETED}))`,
+      `DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(
+         SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${MAX_DELETED}))`,
       guildId,
       second(bounds),
     );
