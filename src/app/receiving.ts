@@ -45,6 +45,7 @@ export async function startReceiving(
         }
       : undefined,
   );
+  stack.defer(acks.close);
   const steadyNow = steadyTime(now, elapsed);
   const admission = createAdmission(steadyNow);
   // With one process there is no other that a sender could have delivered to.

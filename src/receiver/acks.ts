@@ -1,4 +1,4 @@
-import { type Clock, SECOND } from '../domain/clock.ts';
+import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import type { EndedResponse } from '../domain/inbox.ts';
 
 /** The response to one delivery. */
@@ -13,6 +13,8 @@ export interface PendingResponse {
 const COLLECT_MS = 25;
 /** Pause after they could not be recorded. */
 const RETRY_MS = SECOND;
+/** Longest wait for the last ones when the process stops, which leaves time for what else must end. */
+const CLOSE_MS = SECOND / 2;
 /** Most that wait to be recorded: while the database is away, the oldest are given up and count as never acknowledged. */
 const MAX_ENDED = 10_000;
 
@@ -31,11 +33,15 @@ export function createAcks(shared?: SharedAcks) {
   const ended: EndedResponse[] = [];
   const storing = new Set<Promise<unknown>>();
   let isRecording = false;
+  let recording = Promise.resolve();
+  let isClosing = false;
 
   function recordSoon(ms: number): void {
-    if (isRecording || !shared) return;
+    if (isRecording || isClosing || !shared) return;
     isRecording = true;
-    shared.after(ms, () => void record(shared));
+    shared.after(ms, () => {
+      recording = record(shared);
+    });
   }
 
   async function record(into: SharedAcks): Promise<void> {
@@ -51,6 +57,13 @@ export function createAcks(shared?: SharedAcks) {
     else ended.unshift(...wanted);
     for (const { id } of ended.splice(0, Math.max(0, ended.length - MAX_ENDED))) responses.delete(id);
     if (ended.length > 0) recordSoon(isDone ? COLLECT_MS : RETRY_MS);
+  }
+
+  async function recordLast(into: SharedAcks): Promise<void> {
+    // A late delivery's response ends before the delivery is stored.
+    await Promise.allSettled(storing);
+    await recording;
+    await record(into);
   }
 
   return {
@@ -88,6 +101,11 @@ export function createAcks(shared?: SharedAcks) {
     /** Forgets deliveries that were routed. */
     forget(ids: readonly number[]): void {
       for (const id of ids) responses.delete(id);
+    },
+    /** Records how the last responses ended, so that no other process waits for it; to be called when all have ended. */
+    async close(): Promise<void> {
+      isClosing = true;
+      if (shared) await inTime(recordLast(shared), CLOSE_MS, shared);
     },
   };
 }

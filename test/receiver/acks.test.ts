@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { EndedResponse } from '../../src/domain/inbox.ts';
 import { createAcks } from '../../src/receiver/acks.ts';
@@ -7,11 +7,12 @@ import { createAcks } from '../../src/receiver/acks.ts';
 function openShared() {
   const clock = createManualClock(0);
   const recorded: EndedResponse[][] = [];
-  const fault = { present: null as Error | null };
+  /** What the next record waits for. */
+  const writes = { next: Promise.resolve() };
   const acks = createAcks({
     after: clock.after,
     async record(responses) {
-      if (fault.present) throw fault.present;
+      await writes.next;
       recorded.push(responses);
     },
   });
@@ -24,7 +25,7 @@ function openShared() {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { acks, recorded, fault, receive, pass };
+  return { acks, recorded, writes, receive, pass };
 }
 
 it('records how several responses ended at once, for the process that routes', async () => {
@@ -53,12 +54,67 @@ it('records nothing about deliveries that this process routed itself', async () 
 });
 
 it('records how responses ended later if the database is unavailable', async () => {
-  const { acks, recorded, fault, receive, pass } = openShared();
-  fault.present = new Error('unavailable');
+  const { acks, recorded, writes, receive, pass } = openShared();
+  writes.next = Promise.reject(new Error('unavailable'));
   receive(1, 5);
   await pass(25);
   expect(acks.ackedAt(1)).toBe(5);
-  fault.present = null;
+  writes.next = Promise.resolve();
   await pass(1_000);
   expect(recorded).toEqual([[{ id: 1, ackedAt: 5 }]]);
+});
+
+describe('at the stop', () => {
+  it('records the last responses without waiting for more', async () => {
+    const { acks, recorded, receive } = openShared();
+    receive(1, 5);
+    await acks.close();
+    expect(recorded).toEqual([[{ id: 1, ackedAt: 5 }]]);
+  });
+
+  it('records a late response to a delivery that is still being stored', async () => {
+    const { acks, recorded, receive, pass } = openShared();
+    const storing = Promise.withResolvers<void>();
+    acks.storing(storing.promise);
+    const closed = acks.close();
+    await pass(0);
+    receive(1, null);
+    storing.resolve();
+    await closed;
+    expect(recorded).toEqual([[{ id: 1, ackedAt: null }]]);
+  });
+
+  it('records again what a write that was under way failed to store', async () => {
+    const { acks, recorded, writes, receive, pass } = openShared();
+    const first = Promise.withResolvers<void>();
+    writes.next = first.promise;
+    receive(1, 5);
+    await pass(25);
+    const closed = acks.close();
+    receive(2, 6);
+    writes.next = Promise.resolve();
+    first.reject(new Error('unavailable'));
+    await closed;
+    const both = [
+      { id: 1, ackedAt: 5 },
+      { id: 2, ackedAt: 6 },
+    ];
+    expect(recorded).toEqual([both]);
+  });
+
+  it('does not wait for a database that hangs, and does not try again', async () => {
+    const { acks, recorded, writes, receive, pass } = openShared();
+    const hanging = Promise.withResolvers<void>();
+    writes.next = hanging.promise;
+    receive(1, 5);
+    const closed = acks.close();
+    await pass(0);
+    await pass(500);
+    await closed;
+    writes.next = Promise.resolve();
+    hanging.reject(new Error('unavailable'));
+    await pass(0);
+    await pass(1_000);
+    expect(recorded).toEqual([]);
+  });
 });
