@@ -21,7 +21,14 @@ export function createOps({
   readiness(): Promise<Readiness>;
   role(): Role;
 }) {
-  const app = fastify({ logger: false, exposeHeadRoutes: true, http: HEADERS, requestTimeout: 10_000 });
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: true,
+    http: HEADERS,
+    requestTimeout: 10_000,
+    // The rest of the shutdown does not wait for a scrape that hangs.
+    forceCloseConnections: true,
+  });
   app.server.maxConnections = MAX_CONNECTIONS;
   app.get('/healthz', async () => ({ ok: true }));
   app.get<{ Querystring: { part?: string } }>('/readyz', async ({ query: { part } }, reply) => {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOps } from '../../src/receiver/ops.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -186,4 +187,18 @@ it('caps the connections of the operations server and the time for their headers
   const ops = createOps({ scrape, readiness: async () => ({}), role: () => 'working' });
   onTestFinished(() => ops.close());
   expect(ops.server).toMatchObject({ maxConnections: 100, headersTimeout: 5_000, requestTimeout: 10_000 });
+});
+
+it('closes the operations server at once while a scrape hangs', async () => {
+  const scraped = Promise.withResolvers<void>();
+  const scrape = () => {
+    scraped.resolve();
+    return new Promise<never>(() => undefined);
+  };
+  const ops = createOps({ scrape, readiness: async () => ({}), role: () => 'working' });
+  const url = await ops.listen({ host: '127.0.0.1', port: 0 });
+  const response = expect(request(`${url}/metrics`)).rejects.toThrow('other side closed');
+  await inTime('the scrape begins', scraped.promise);
+  await inTime('the operations server is closed', ops.close());
+  await response;
 });
