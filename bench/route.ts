@@ -78,6 +78,7 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
     nativeSymbol: undefined,
     onAlerts: () => undefined,
     onEdits: () => undefined,
+    onUnnamed: () => undefined,
     onRouted({ ids }) {
       left -= ids.length;
       if (left === 0) done.resolve();

@@ -90,6 +90,7 @@ function startRouting(
     nativeSymbol: config.NATIVE_SYMBOL,
     onAlerts: deliverer.alertsStored,
     onEdits: deliverer.wake,
+    onUnnamed: () => void deliverer.rescan(),
     onRouted({ ids, bodies, quarantined }) {
       quotas.routed(bodies);
       counts.routed += ids.length;

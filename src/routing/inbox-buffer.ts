@@ -93,6 +93,8 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
       return take(0, limit);
     },
 
+    has: queues.has,
+
     /** Parses up to `limit` deliveries behind the first `after`, in idle time. */
     parseAhead(after: number, limit: number): void {
       take(after, limit);

@@ -40,10 +40,15 @@ export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponse
 
   return {
     /** The inbox, as the router reads it. */
-    async next(...args: Parameters<Store['inbox']['next']>): Promise<InboxRow[]> {
-      const rows = await inbox.next(...args);
+    async next(limit: number, characters?: number, scope?: number): Promise<InboxRow[]> {
+      const rows = await inbox.next(limit, characters, scope);
       // A delivery may be read before the receiver knows that it is stored.
       await own.tracked();
+      // Nobody forgets the deliveries of a commit that was stored, although it failed. They are no longer in the inbox.
+      if (rows.length === 0 && scope === undefined) {
+        openSince.clear();
+        readEarly.clear();
+      }
       for (const row of rows) note(row);
       return rows;
     },

@@ -44,6 +44,8 @@ export interface RouterOptions extends Omit<DecideOptions, 'ackedAt'> {
   onAlerts(targets: readonly AlertTarget[], events: number): void;
   /** Sent messages must change in these channels. */
   onEdits(channelIds: readonly string[]): void;
+  /** Channels that were not named have something to post: a commit was stored, although it failed. */
+  onUnnamed(): void;
   /** Whether the receiver is so busy that routing should wait. */
   isReceiverBusy?(): boolean;
   after: Clock['after'];
@@ -58,6 +60,8 @@ export function startRouter(options: RouterOptions) {
   const routeItems = createItemRouter(options, buffer);
   const pending = createPendingScopes(responses.ackedAt);
   let isWanted = false;
+  /** What is being routed; after a failure, what may have been routed, although the commit failed. */
+  let unsure: readonly WaitingDelivery[] = [];
   /** How long the last commit took, with what led to it. */
   let tookMs = 0;
   let isClosing = false;
@@ -79,27 +83,35 @@ export function startRouter(options: RouterOptions) {
     while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
+  async function next(): Promise<WaitingDelivery[]> {
+    const items = await buffer.next(MAX_IN_COMMIT);
+    if (unsure.some(({ row }) => !buffer.has(row.id))) options.onUnnamed();
+    unsure = [];
+    return pending.without(items);
+  }
+
   async function run(): Promise<void> {
     while (isWanted && !isClosing) {
       isWanted = false;
       try {
         await yieldToReceiver();
         const began = performance.now();
-        const items = pending.without(await buffer.next(MAX_IN_COMMIT));
+        const items = await next();
         if (items.length === 0) continue;
+        unsure = items;
         const routed = await routeItems(items);
+        unsure = [];
         tookMs = performance.now() - began;
         if (routed > 0) isWanted = true;
         pending.note(items);
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
+        // A commit whose response was lost may be stored: a shared inbox is read before anything is decided again.
+        buffer.add([]);
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
-        cancelRetry = after(PAUSE_MS, () => {
-          buffer.add([]);
-          wake();
-        });
+        cancelRetry = after(PAUSE_MS, wake);
         return;
       }
     }

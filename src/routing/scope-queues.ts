@@ -28,6 +28,7 @@ export function createScopeQueues<Parsed>() {
   return {
     all: (): Iterable<[scope: number, queue: ScopeQueue<Parsed>]> => queues,
     isEmpty: (): boolean => scopeOf.size === 0,
+    has: (id: number): boolean => scopeOf.has(id),
     /** A scope's queue; `hasMoreInStore`: for a new one, whether the inbox may have rows of its scope. */
     of(scope: number, hasMoreInStore: boolean): ScopeQueue<Parsed> {
       const known = queues.get(scope);

@@ -16,7 +16,7 @@ function open(own: Record<number, number | null | undefined> = {}) {
   const read = async (...found: Partial<Omit<InboxRow, 'identity'>>[]) => {
     const first = { id: 1, scope: 0, receivedAt: 0, ackedAt: null, isOpen: false, body: '' };
     rows.splice(0, rows.length, ...found.map((row) => ({ ...first, ...row })));
-    await responses.next(9);
+    await responses.next(9, 9);
   };
   return { responses, read, time };
 }
@@ -55,4 +55,14 @@ it('waits for a row to be read again if it was read before the response to its o
   expect(responses.ackedAt(1)).toBeUndefined();
   await read({ id: 1, isOpen: false, ackedAt: 5 });
   expect(responses.ackedAt(1)).toBeNull();
+});
+
+it('forgets the deliveries that an empty inbox no longer has', async () => {
+  const own: Record<number, number | null | undefined> = { 1: undefined };
+  const { responses, read } = open(own);
+  await read({ id: 1, isOpen: true }, { id: 2, isOpen: true });
+  delete own[1];
+  expect([responses.ackedAt(1), responses.ackedAt(2)]).toEqual([undefined, undefined]);
+  await read();
+  expect([responses.ackedAt(1), responses.ackedAt(2)]).toEqual([null, null]);
 });
