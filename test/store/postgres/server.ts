@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import getPort from 'get-port';
 import pg from 'pg';
 import { asPostgresUser, postgresPrograms } from '../../../sandbox/postgres.ts';
+import { until } from '../../until.ts';
+
+const MAX_STDERR_CHARACTERS = 10_000;
 
 /** A real Postgres of a test file, in a folder of its own. */
 export interface PostgresServer {
@@ -74,15 +77,20 @@ export async function startPostgres(
 
   async function start(): Promise<void> {
     const [command, ...rest] = [...asUser, join(programs!, 'postgres'), '-D', data, ...options];
-    spawn(command!, rest, { cwd: folder, stdio: 'ignore', env: { ...process.env, ...environment } });
+    const env = { ...process.env, ...environment };
+    const child = spawn(command!, rest, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
+    });
     // It accepts connections once it has recovered.
-    for (;;) {
-      const failure = await admin((client) => client.query('SELECT 1')).then(
-        () => null,
-        (error: Error) => error,
+    await until('Postgres accepts connections', async () => {
+      if (child.exitCode !== null) throw new Error(`Postgres ended with code ${child.exitCode}: ${stderr}`);
+      return admin((client) => client.query('SELECT 1')).then(
+        () => true,
+        () => false,
       );
-      if (failure === null) return;
-    }
+    });
   }
 
   const stop = (how: 'fast' | 'immediate' = 'fast') => run('pg_ctl', 'stop', '-D', data, '-m', how, '-w');
