@@ -7,8 +7,8 @@ import { createDisk } from './full-disk.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 const disk = isPostgresMissing() ? null : createDisk();
-/** The sender waits for three seconds. */
-const SENDER_MS = 3_000;
+/** The bot responds within 2 s; a busy machine takes longer. */
+const MAX_RESPONSE_MS = 30_000;
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -37,46 +37,66 @@ async function metric(bot: Bot, name: string): Promise<number> {
   return Number(line?.split(' ').at(-1));
 }
 
-/** Delivers until a delivery is refused; returns the bodies that were acknowledged. None waits for longer than its sender. */
-async function deliverUntilRefused(bot: Bot): Promise<string[]> {
+/** Posts bodies, no two the same, and keeps those that were acknowledged and those that were not. */
+function createSender(bot: Bot) {
   const dispatcher = new Agent();
   onTestFinished(() => dispatcher.destroy());
   const acknowledged: string[] = [];
-  let status = 0;
-  await until('a delivery is refused', async () => {
-    // Large, so that the table has to grow soon.
-    const body = `delivery ${acknowledged.length} ${'x'.repeat(4_000)}`;
-    status = await bot.post(body, { dispatcher, headersTimeout: SENDER_MS });
-    if (status === 200) acknowledged.push(body);
-    return status !== 200;
-  });
-  expect(status).toBe(503);
-  return acknowledged;
+  /** Stored or not: on a busy machine, a commit may end too late for a 200. */
+  const refused: string[] = [];
+  return {
+    acknowledged,
+    refused,
+    async post(): Promise<number> {
+      // Large, so that the table has to grow soon.
+      const body = `delivery ${acknowledged.length + refused.length} ${'x'.repeat(4_000)}`;
+      const status = await bot.post(body, { dispatcher, headersTimeout: MAX_RESPONSE_MS });
+      (status === 200 ? acknowledged : refused).push(body);
+      return status;
+    },
+  };
 }
 
-/** A bot that stored a delivery before the disk became full, and the bodies that it acknowledged until it refused one. */
+type Sender = ReturnType<typeof createSender>;
+
+/** A bot that stored a delivery before the disk became full, and names that disk now. */
 async function startAndFill() {
   const url = await server.createDatabase();
   const bot = await startOn(url);
-  await accepted(() => bot.post('before'));
+  const sender = createSender(bot);
+  await accepted(sender.post);
   disk!.fill();
-  return { url, bot, acknowledged: ['before', ...(await deliverUntilRefused(bot))] };
+  // On a busy machine, a delivery may be refused for other reasons first.
+  await until('a delivery is refused, and /readyz names the full disk', async () => {
+    if ((await sender.post()) === 200) return false;
+    return /^deliveries cannot be stored: .*disk .* is full/.test((await database(bot)).detail ?? '');
+  });
+  return { url, bot, sender };
 }
 
+/** Waits until a delivery gets 200 and the bot is ready. On a busy machine, it first counts the disk as slow. */
+const storesAgain = (bot: Bot, { post }: Sender) =>
+  until('deliveries get 200 and /readyz is green', async () => (await post()) === 200 && (await database(bot)).ready);
+
 /** All that was acknowledged, each once, when the bot has routed it: none of these bodies can be understood. */
-async function bodiesIn(url: string): Promise<string[]> {
+async function expectAcknowledged(url: string, { acknowledged, refused }: Sender): Promise<void> {
   const { store, close } = await openPostgresStore(url);
   await until('every delivery is routed', async () => (await store.inbox.next(1)).length === 0);
   const kept = await store.quarantine.list();
   const bodies = await Promise.all(kept.map(async ({ id }) => (await store.quarantine.get(id))!.body));
   await close();
-  return bodies.map(String).sort();
+  expect(
+    bodies
+      .map(String)
+      .filter((body) => !refused.includes(body))
+      .sort(),
+  ).toEqual(acknowledged.toSorted());
 }
 
 it.skipIf(disk === null)(
   'returns 503 in time while the disk of Postgres is full, shows why, and stores again once there is space',
   async () => {
-    const { url, bot, acknowledged } = await startAndFill();
+    const { url, bot, sender } = await startAndFill();
     expect(await database(bot)).toEqual({
       status: 503,
       ready: false,
@@ -87,34 +107,33 @@ it.skipIf(disk === null)(
     expect(await metric(bot, 'ledgerbell_database_ready')).toBe(0);
     expect(await metric(bot, 'ledgerbell_refused_total{reason="busy"}')).toBeGreaterThan(0);
     disk!.free();
-    await accepted(() => bot.post('after'));
+    await storesAgain(bot, sender);
     expect(await database(bot)).toEqual({ status: 200, ready: true });
     expect(await metric(bot, 'ledgerbell_database_ready')).toBe(1);
-    expect(await bodiesIn(url)).toEqual([...acknowledged, 'after'].sort());
+    await expectAcknowledged(url, sender);
   },
 );
 
 it.skipIf(disk === null)(
   'still names the full disk when Postgres could not write its log and stopped, and goes on when it is started again',
   async () => {
-    const { url, bot, acknowledged } = await startAndFill();
+    const { url, bot, sender } = await startAndFill();
     // Its recovery needs a new file, too.
     await until('Postgres has stopped', async () => {
       await server.switchLog().catch(() => undefined);
       return !server.isRunning();
     });
-    expect(await bot.post('refused', { headersTimeout: SENDER_MS })).toBe(503);
-    expect(await database(bot)).toEqual({
-      status: 503,
-      ready: false,
-      detail: expect.stringMatching(
-        /^The database cannot be reached: .*; before that, its disk was full: .*No space left/,
-      ),
+    expect(await sender.post()).toBe(503);
+    await until('/readyz names that Postgres is away, and the full disk before that', async () => {
+      const { status, detail = '' } = await database(bot);
+      const isNamed = /^The database cannot be reached: .*; before that, its disk was full: .*No space left/.test(
+        detail,
+      );
+      return status === 503 && isNamed;
     });
     disk!.free();
     await server.start();
-    await accepted(() => bot.post('after'));
-    expect(await database(bot)).toEqual({ status: 200, ready: true });
-    expect(await bodiesIn(url)).toEqual([...acknowledged, 'after'].sort());
+    await storesAgain(bot, sender);
+    await expectAcknowledged(url, sender);
   },
 );
