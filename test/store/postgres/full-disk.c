@@ -34,6 +34,9 @@ ssize_t pwrite(int file, const void *bytes, size_t length, off_t from) {
   return syscall(SYS_pwrite64, file, bytes, length, from);
 }
 
+/* Another name of the same call; SQLite uses it. */
+ssize_t pwrite64(int file, const void *bytes, size_t length, off_t from) { return pwrite(file, bytes, length, from); }
+
 ssize_t pwritev(int file, const struct iovec *parts, int count, off_t from) {
   off_t end = from;
   for (int n = 0; n < count; n++) end += (off_t)parts[n].iov_len;

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 
 const SOURCE = resolve(import.meta.dirname, 'full-disk.c');
 
-/** A disk that a test can fill: in its environment, the files of a Postgres cannot grow. */
+/** A disk that a test can fill: in its environment, the files of Postgres and SQLite cannot grow. */
 export interface FillableDisk {
   environment: Record<string, string>;
   /** From now on there is no space. */
