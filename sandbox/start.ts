@@ -48,7 +48,7 @@ export interface SandboxOptions {
  */
 export async function startSandbox(
   { parts, print }: Progress,
-  { postgres = false, inspect = false }: SandboxOptions = {},
+  { postgres = false, inspect = false }: SandboxOptions,
 ): Promise<Sandbox> {
   async function started<T>(part: T, close: (part: T) => Promise<void>): Promise<T> {
     if (!parts.disposed) return parts.adopt(part, close);

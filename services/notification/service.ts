@@ -25,10 +25,10 @@ export interface NotificationOptions {
   /** Private addresses and CIDRs that deliveries may go to. */
   webhookAllow: readonly string[];
   secretsOf: (projectId: string) => readonly string[];
-  /** Whether a project still exists. Nothing is sent for a removed project. Default: always. */
-  isServed?: (projectId: string) => boolean;
+  /** Whether a project still exists. Nothing is sent for a removed project. */
+  isServed: (projectId: string) => boolean;
   random?: () => number;
-  onAttempt?: (result: string) => void;
+  onAttempt: (result: string) => void;
 }
 
 /** The notification service without its HTTP side. */
@@ -63,7 +63,7 @@ const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, r
 
 /** Opens the file and connects the parts; nothing runs before `start`. @throws as {@link openStore}. */
 export function openNotification(options: NotificationOptions): RunningNotification {
-  const { node, clock, log, style, random = Math.random, isServed = () => true } = options;
+  const { node, clock, log, style, random = Math.random, isServed, onAttempt } = options;
   const reach = createReach(options.webhookAllow);
   const progress = createProgress();
   const faults = createFaults();
@@ -81,7 +81,7 @@ export function openNotification(options: NotificationOptions): RunningNotificat
     secretsOf: options.secretsOf,
     isServed,
     onProgress: progress.report,
-    onAttempt: options.onAttempt ?? (() => {}),
+    onAttempt,
   });
   stack.defer(() => deliverer.stop());
   const handOver = createHandOver({ store, clock, style, deliverer, report: progress.report });

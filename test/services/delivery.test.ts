@@ -341,6 +341,8 @@ it('survives a database that fails while due deliveries are read', () => {
     pollMs: 1000,
     webhookAllow: ['127.0.0.1'],
     secretsOf: () => [],
+    isServed: () => true,
+    onAttempt: () => undefined,
   });
   notification.store.close();
   expect(() => notification.setFaults({})).not.toThrow();
