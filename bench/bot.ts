@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
-import { TOKEN } from './children.ts';
+import { fileIn, TOKEN } from './children.ts';
 import { watch } from './postgres/watch.ts';
 import { openWaiting } from './sqlite/waiting.ts';
 
@@ -25,9 +25,6 @@ export interface Bot {
   /** Kills it at once, like a crash. */
   kill(): Promise<void>;
 }
-
-/** The database file of a bot in a folder. */
-const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
 /** What `npm start` runs in a shell, without anybody's `.env` file. */
 const START = packageJson.scripts.start

@@ -20,6 +20,9 @@ export const TOKEN = 'path-token-of-the-bench';
 /** A folder for a measurement's files, which is deleted at the end of the scope that uses it. */
 export const newFolder = (): DisposableTempDir => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
+/** The database file of a bot in a folder. */
+export const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
+
 /** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
 export async function start<T>(
   file: string,

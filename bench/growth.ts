@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStore } from '../src/store/sqlite/client.ts';
 import { memoryOf, mostMemoryOf, startBot } from './bot.ts';
-import { newFolder } from './children.ts';
+import { fileIn, newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { many } from './pace.ts';
 import { nextEvent, routeInTurns } from './route.ts';
@@ -23,7 +22,7 @@ const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 /** An address where nothing responds. */
 const NOWHERE = { DISCORD_TOKEN: 'none', DISCORD_API_URL: 'http://127.0.0.1:9/api' };
 
-const openIn = (folder: string) => openStore(join(folder, 'bot.sqlite'));
+const openIn = (folder: string) => openStore(fileIn(folder));
 
 /** The bot's start time in milliseconds, and its memory a moment later, in MiB. */
 async function startUp(folder: string): Promise<{ ms: number; memory: number }> {
@@ -93,7 +92,7 @@ async function seen(): Promise<void> {
       ...ratioColumns(times[1]!.map((time, run) => time / times[0]![run]!)),
       'µs an event': short(spread(times[1]!).median),
       'µs when empty': short(spread(times[0]!).median),
-      'bytes a transfer': Math.round(statSync(join(full, 'bot.sqlite')).size / SEEN),
+      'bytes a transfer': Math.round(statSync(fileIn(full)).size / SEEN),
       'memory MiB': short((await startUp(full)).memory),
     },
   ]);

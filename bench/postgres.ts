@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { DAY } from '../src/domain/clock.ts';
 import { move } from '../src/operator/move.ts';
 import { openPostgresStore } from '../src/store/postgres/client.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
 import type { Cursor } from '../src/store/store.ts';
 import { type PostgresServer, startPostgres } from '../test/store/postgres/server.ts';
-import { newFolder } from './children.ts';
+import { fileIn, newFolder } from './children.ts';
 import { fill as fillPostgres } from './postgres/fill.ts';
 import { fillDays, readKeys, workOf } from './postgres/seen.ts';
 import { watch } from './postgres/watch.ts';
@@ -136,4 +135,3 @@ async function moving(url: string): Promise<void> {
 }
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
-const fileIn = (folder: string): string => join(folder, 'bot.sqlite');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { memoryOf, startBot } from '../bot.ts';
+import { fileIn } from '../children.ts';
 import { fill } from '../sqlite/fill.ts';
 import type { Peer } from './program.ts';
 
@@ -9,7 +9,7 @@ export const ours = (channels: readonly string[]): Peer => ({
   name: 'Ledgerbell',
   patienceMs: 10_000,
   async start(folder, apiUrl) {
-    if (!existsSync(join(folder, 'bot.sqlite'))) fill(folder, channels.length, channels);
+    if (!existsSync(fileIn(folder))) fill(folder, channels.length, channels);
     const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: apiUrl, EXPLORER_URL: 'http://explorer.example' };
     const bot = await startBot(folder, env);
     return { urlOf: () => bot.url, memory: () => memoryOf(bot.pid), kill: () => bot.kill() };

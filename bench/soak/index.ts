@@ -1,12 +1,11 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { watchAddresses } from '../../test/crash/watched.ts';
 import { startBot } from '../bot.ts';
-import { newFolder } from '../children.ts';
+import { fileIn, newFolder } from '../children.ts';
 import { diskRows } from '../sqlite/disk.ts';
 import { report } from '../table.ts';
 import { startPeople } from './people.ts';
@@ -30,7 +29,7 @@ const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soa
 /** Runs an hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {
   using folder = newFolder();
-  const file = join(folder.path, 'bot.sqlite');
+  const file = fileIn(folder.path);
   const { result, counted } = await run(folder.path, file, Number(process.env.BENCH_MINUTES ?? 60));
   writeFileSync(FILES.plot, drawSoak(result));
   const verdict = verdictOf(result, counted);

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { fileIn } from '../children.ts';
 import { pruneAll } from './pruning.ts';
 
 /** Adds alerts that wait for a Discord that does not respond, of transfers older than the retention time. */
 export function addAlerts(folder: string, alerts: number, channels: readonly string[]): void {
-  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
+  const { db, close } = openDatabase(fileIn(folder));
   const transfer = db.prepare(
     "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, data) VALUES (?, 0, ?, ?, 1, '{}')",
   );
@@ -23,7 +23,7 @@ export function addAlerts(folder: string, alerts: number, channels: readonly str
 
 /** The longest time, in milliseconds, that pruning blocks the writer while it deletes what {@link addAlerts} added. */
 export function pruneAlerts(folder: string): number {
-  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
+  const { db, close } = openDatabase(fileIn(folder));
   db.exec("UPDATE alerts SET state = 'sent'");
   const longest = pruneAll(db);
   close();

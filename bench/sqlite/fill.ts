@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { fileIn } from '../children.ts';
 import { addressOf } from '../event.ts';
 
 /**
@@ -7,7 +7,7 @@ import { addressOf } from '../event.ts';
  * tables, because a million through the port take minutes.
  */
 export function fill(folder: string, addresses: number, channels: readonly string[], guildId?: string): void {
-  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
+  const { db, close } = openDatabase(fileIn(folder));
   const insert = db.prepare(
     "INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, '1', 0)",
   );

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { DAY } from '../../src/domain/clock.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { fileIn } from '../children.ts';
 
 /** The fill factor of an index whose keys came in random order. */
 const USED = 0.7;
@@ -13,7 +13,7 @@ const REST = '39280cfd5fd828293d0351fda88e6f5078db095c63db164c8af7c4f5';
  * written without the log, because 50 million are needed within minutes.
  */
 export function fillSeen(folder: string, rows: number): void {
-  const file = join(folder, 'bot.sqlite');
+  const file = fileIn(folder);
   openDatabase(file).close();
   const db = new Database(file);
   // Required to turn the journal off.
@@ -49,7 +49,7 @@ export function fillSeen(folder: string, rows: number): void {
 
 /** Reads the index of the keys, so that it is in the system's memory, as with a bot that has run for long. */
 export function readKeys(folder: string): void {
-  const db = new Database(join(folder, 'bot.sqlite'), { readonly: true });
+  const db = new Database(fileIn(folder), { readonly: true });
   db.prepare("SELECT count(*) FROM transfers INDEXED BY transfers_key WHERE substr(tx_hash, 3, 8) >= ''").get();
   db.close();
 }
