@@ -11,7 +11,7 @@ import { whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
 
-const measurements: Record<string, () => Promise<void>> = {
+const MEASUREMENTS: Record<string, () => Promise<void>> = {
   intake,
   bursts,
   latency,
@@ -23,7 +23,7 @@ const measurements: Record<string, () => Promise<void>> = {
   postgres,
   soak,
 };
-const NAMES = Object.keys(measurements);
+const NAMES = Object.keys(MEASUREMENTS);
 /** It takes an hour, so it runs only if it is named. */
 const LONG = 'soak';
 
@@ -33,4 +33,4 @@ if (unknown.length > 0) {
   process.stderr.write(`Unknown: ${unknown.join(', ')}. Choose among ${NAMES.join(', ')}.\n`);
   process.exit(1);
 }
-for (const name of named.length > 0 ? named : NAMES.filter((one) => one !== LONG)) await measurements[name]!();
+for (const name of named.length > 0 ? named : NAMES.filter((one) => one !== LONG)) await MEASUREMENTS[name]!();

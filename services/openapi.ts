@@ -147,7 +147,7 @@ function bodiesOf(nativeSymbol: string): Partial<Record<Operation, z.ZodType>> {
   };
 }
 
-const queries: Partial<Record<Operation, z.ZodObject>> = {
+const QUERIES: Partial<Record<Operation, z.ZodObject>> = {
   'GET /notification/v0/webhook/addresses/{webhookId}': pageQuery,
   'GET /notification/v0/webhook/failed/{webhookId}': pageQuery,
   'GET /notification/v0/webhooks/{projectId}': z.object({ full: z.enum(['1']).optional() }),
@@ -172,7 +172,7 @@ function operationObject(operation: Operation, body: z.ZodType | undefined): obj
   ]);
   return {
     ...(path.startsWith('/notification') ? { security: [{ secret: [], key: [] }] } : {}),
-    parameters: [...pathParameters(path), ...queryParameters(queries[operation])],
+    parameters: [...pathParameters(path), ...queryParameters(QUERIES[operation])],
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: Object.fromEntries([...successes, ...errors]),
   };

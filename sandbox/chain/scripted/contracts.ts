@@ -26,7 +26,7 @@ type Contract = Record<string, (frame: Frame, args: never) => unknown>;
 export class Reverted extends Error {}
 
 /** The contracts of `../contracts/*.sol` in TypeScript. One test suite runs on both. */
-const behaviors: Record<ContractName, Contract> = {
+const BEHAVIORS: Record<ContractName, Contract> = {
   Coin: {
     construct: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
       initialize(frame, name, symbol, trusted);
@@ -129,7 +129,7 @@ const behaviors: Record<ContractName, Contract> = {
 
 /** Runs a contract's function, or its constructor as `construct`, which it may lack. */
 export function run(contract: ContractName, functionName: string, frame: Frame, args: Args): unknown {
-  const behavior = Object.hasOwn(behaviors[contract], functionName) ? behaviors[contract][functionName] : undefined;
+  const behavior = Object.hasOwn(BEHAVIORS[contract], functionName) ? BEHAVIORS[contract][functionName] : undefined;
   if (behavior === undefined) {
     if (functionName === 'construct') return undefined;
     throw new Reverted(`no function ${functionName}`);

@@ -31,7 +31,7 @@ function link(href: string, children: Inline[]): Inline | null {
 }
 
 /** In the order in which Discord tries them. */
-const rules: Rule[] = [
+const RULES: Rule[] = [
   [/\\([^0-9A-Za-z\s])/y, (match) => ({ type: 'text', text: match[1]! })],
   [
     /(`+)([\s\S]*?[^`])\1(?!`)/y,
@@ -90,7 +90,7 @@ export function readInline(source: string, links = true): Inline[] {
 }
 
 function readRule(source: string, at: number, links: boolean): { node: Inline; end: number } | null {
-  for (const [pattern, make] of rules) {
+  for (const [pattern, make] of RULES) {
     pattern.lastIndex = at;
     const match = pattern.exec(source);
     const node = match && make(match);
