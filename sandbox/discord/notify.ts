@@ -1,11 +1,12 @@
 /** Reports changes of servers: to the bot over the gateway, to listeners as events. */
 import { GatewayIntentBits as Intent } from 'discord.js';
+import { isThread } from './channel-types.ts';
 import { iso } from './clock.ts';
 import type { Core } from './core.ts';
 import { apiChannel, apiMember, apiRole } from './objects.ts';
 import { botPermissions } from './permissions.ts';
 import { guildState } from './state.ts';
-import { type Channel, type Guild, isThread, type Member, type Role } from './world.ts';
+import type { Channel, Guild, Member, Role } from './world.ts';
 
 /** Reports a server's state to listeners. */
 export function notifyGuild(core: Core, guild: Guild): void {

@@ -1,9 +1,10 @@
 /** The world's objects in the JSON of Discord's API. */
 import { ChannelType } from 'discord.js';
+import { isThread } from './channel-types.ts';
 import { iso, timeOf } from './clock.ts';
 import { botPermissions, permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
-import { type Channel, type Guild, isThread, type Member, type Role, type User, type World } from './world.ts';
+import type { Channel, Guild, Member, Role, User, World } from './world.ts';
 
 export function apiUser(user: User): Json {
   return {

@@ -1,8 +1,9 @@
 /** Members' permissions, computed as Discord does: owner, roles, overwrites, and implied permissions. */
 import { PermissionFlagsBits as Bit, ChannelType } from 'discord.js';
+import { holdsMessages, isThread } from './channel-types.ts';
 import type { PermissionName } from './control.ts';
 import { errors, NotPossible } from './errors.ts';
-import { type Channel, type Guild, holdsMessages, isThread, type Member, type World } from './world.ts';
+import type { Channel, Guild, Member, World } from './world.ts';
 
 const ALL = Object.values(Bit).reduce((sum, bit) => sum | bit, 0n);
 

@@ -1,5 +1,6 @@
 /** REST: channels, their messages and threads. */
 import { type APIMessage, ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
+import { holdsMessages, isThread } from './channel-types.ts';
 import type { MessageState, PermissionName } from './control.ts';
 import type { Core } from './core.ts';
 import { createFieldErrors, DiscordError, errors } from './errors.ts';
@@ -9,7 +10,7 @@ import { apiChannel, withoutContent } from './objects.ts';
 import { accessible, botPermissions, isLockedOut, sending } from './permissions.ts';
 import { type Call, created, NO_CONTENT, ok, type Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
-import { type Channel, holdsMessages, isThread } from './world.ts';
+import type { Channel } from './world.ts';
 
 /** Returns a channel in which the bot may send this body. */
 function writable(core: Core, call: Call): Channel {

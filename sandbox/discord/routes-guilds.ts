@@ -1,5 +1,6 @@
 /** REST: the gateway's address, the bot itself, users and servers. */
 import { ApplicationFlags } from 'discord.js';
+import { isThread } from './channel-types.ts';
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
 import { leave } from './guilds.ts';
@@ -7,7 +8,7 @@ import { apiChannel, apiGuild, apiMember, apiRole, apiUser } from './objects.ts'
 import { permissionsOf } from './permissions.ts';
 import { NO_CONTENT, ok, type Route } from './route.ts';
 import type { Json } from './validate.ts';
-import { type Guild, isThread } from './world.ts';
+import type { Guild } from './world.ts';
 
 /** The privileged intents of an application. */
 const PRIVILEGED =

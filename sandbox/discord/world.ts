@@ -41,23 +41,6 @@ interface OwnGuild extends Guild {
   readonly members: Map<string, Member>;
 }
 
-const THREADS: readonly number[] = [
-  ChannelType.AnnouncementThread,
-  ChannelType.PublicThread,
-  ChannelType.PrivateThread,
-];
-const WITH_MESSAGES: readonly number[] = [
-  ChannelType.GuildText,
-  ChannelType.DM,
-  ChannelType.GuildAnnouncement,
-  ChannelType.GuildVoice,
-  ChannelType.GuildStageVoice,
-  ...THREADS,
-];
-
-export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
-export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
-
 type Changes<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 /** Everything that exists, by ID. */

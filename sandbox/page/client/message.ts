@@ -17,7 +17,7 @@ import { coloredRole, hasFlag, memberOf, model, nameOf } from './model.ts';
 import { applyCommand } from './requests.ts';
 import { draw, ui } from './screen.ts';
 import { inlineMarkdown, markdown } from './text.ts';
-import { dayName, longTime, messageTime, shortTime } from './time.ts';
+import { dayName, longTime, messageTime, midnight, shortTime } from './time.ts';
 
 /** Messages of one author within this time share a header. */
 const GROUP_MS = 7 * MINUTE;
@@ -37,8 +37,6 @@ export function entryView(entry: Entry, before: Entry | undefined, guild: GuildS
   const parts = [entry, grouped, newDay, ui.userId, model?.edition, pending, midnight()];
   return html`${guard(parts, () => html`${divider}${messageView(entry, grouped, guild)}`)}`;
 }
-
-const midnight = (): number => new Date().setHours(0, 0, 0, 0);
 
 function continues(entry: MessageState, before: Entry): boolean {
   return (
@@ -141,7 +139,7 @@ function mentionsMe({ message }: MessageState, guild: GuildState | undefined): b
   );
 }
 
-const usedNames: Partial<Record<InteractionState['kind'], (name: string) => string>> = {
+const USED_NAMES: Partial<Record<InteractionState['kind'], (name: string) => string>> = {
   command: (name) => `/${name}`,
   'message-command': (name) => name,
   modal: () => 'a form',
@@ -150,7 +148,7 @@ const usedNames: Partial<Record<InteractionState['kind'], (name: string) => stri
 function failure(entry: InteractionState, guild: GuildState | undefined): TemplateResult {
   const bot = model?.discord.botId ?? '0';
   const name = nameOf(entry.userId, guild);
-  const used = usedNames[entry.kind]?.(entry.name) ?? 'a button';
+  const used = USED_NAMES[entry.kind]?.(entry.name) ?? 'a button';
   return html`<article class="message ephemeral" data-message=${entry.id} aria-label="The application did not respond">
     <p class="above">${avatar(entry.userId, name, true)} <span>${name}</span> used <span class="mention">${used}</span></p>
     ${avatar(bot, 'L')}

@@ -1,5 +1,6 @@
 /** The server's state, kept up to date from its event stream. */
 import { ChannelType, type MessageFlags, PermissionFlagsBits } from 'discord-api-types/v10';
+import { isThread } from '../../discord/channel-types.ts';
 import type {
   ChannelState,
   ControlEvent,
@@ -171,15 +172,6 @@ export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' |
   const { ManageGuild, Administrator } = PermissionFlagsBits;
   return permissionsOf(guild, userId) & (ManageGuild | Administrator) ? 'manager' : 'member';
 }
-
-const THREADS: readonly number[] = [
-  ChannelType.AnnouncementThread,
-  ChannelType.PublicThread,
-  ChannelType.PrivateThread,
-];
-
-/** Whether a channel is a thread. */
-export const isThread = ({ type }: ChannelState): boolean => THREADS.includes(type);
 
 const byAge = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 

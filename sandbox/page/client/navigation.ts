@@ -1,9 +1,10 @@
 /** Servers, channels, and the person whose eyes the page uses. */
 import { ChannelType } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
+import { isThread } from '../../discord/channel-types.ts';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
 import { avatar, icon, initials } from './avatar.ts';
-import { channelsFor, guildOf, isThread, localeOf, memberOf, model, nameOf, newestIn, rankOf } from './model.ts';
+import { channelsFor, guildOf, localeOf, memberOf, model, nameOf, newestIn, rankOf } from './model.ts';
 import { currentChannelId, draw, drawAtOnce, notify, type Theme, ui } from './screen.ts';
 
 /** Draws the left side: the servers, the channels of one server, and the person at the bottom. */

@@ -47,12 +47,15 @@ export const longTime = (at: number): string => formats.long.format(at);
 /** `November 21, 2030`. */
 export const dayName = (at: number): string => formats.longDay.format(at);
 
+/** When today began. */
+export const midnight = (): number => new Date().setHours(0, 0, 0, 0);
+
 /** `Today at 10:31 AM`, `Heute, 10:31`. */
 export function messageTime(at: number): string {
-  const midnight = new Date().setHours(0, 0, 0, 0);
+  const today = midnight();
   const { clock, day, relative, joiner } = formats;
-  if (at < midnight - DAY) return `${day.format(at)} ${clock.format(at)}`;
-  const word = relative.format(at >= midnight ? 0 : -1, 'day');
+  if (at < today - DAY) return `${day.format(at)} ${clock.format(at)}`;
+  const word = relative.format(at >= today ? 0 : -1, 'day');
   return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${clock.format(at)}`;
 }
 

@@ -38,7 +38,7 @@ export function tourView(open: (tab: Tab) => void): TemplateResult | typeof noth
   advance(model);
   const { title, text, actions } = stepView(model, open);
   return html`<section class="tour" aria-label="Tour, step ${tour.step} of ${STEPS}">
-    <p class="progress" aria-hidden="true">${[1, 2, 3, 4].map((step) => html`<i class=${step <= tour.step ? 'done' : ''}></i>`)}</p>
+    <p class="progress" aria-hidden="true">${Array.from({ length: STEPS }, (_, n) => html`<i class=${n < tour.step ? 'done' : ''}></i>`)}</p>
     <h2><span class="count">${tour.step}/${STEPS}</span> ${title}</h2>
     <p aria-live="polite">${text}</p>
     <div class="buttons">

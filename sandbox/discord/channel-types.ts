@@ -1,0 +1,21 @@
+/** What kinds of channels there are; without discord.js, because the page uses it, too. */
+import { ChannelType } from 'discord-api-types/v10';
+
+const THREADS: readonly number[] = [
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+];
+const WITH_MESSAGES: readonly number[] = [
+  ChannelType.GuildText,
+  ChannelType.DM,
+  ChannelType.GuildAnnouncement,
+  ChannelType.GuildVoice,
+  ChannelType.GuildStageVoice,
+  ...THREADS,
+];
+
+/** Whether a channel is a thread. */
+export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
+/** Whether a channel holds messages. */
+export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
