@@ -33,7 +33,6 @@ export function createOutcomes(options: OutcomesOptions) {
       case 'nothing':
         return;
       case 'open':
-        if (step.wasBlocked) await states.setReady(id);
         return scheduler.recordSent(id, more);
       case 'postpone':
         return scheduler.postpone(id, step.until, step.reason);
@@ -71,9 +70,12 @@ export function createOutcomes(options: OutcomesOptions) {
       const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, uptimeSince, random });
       if (decision.sending) rateLimit.recordResponse(decision.sending.kind, decision.sending.retryAfterMs);
       if (decision.sending?.kind === 'refused') scheduler.recordRefusal(channel.id, now);
-      const more = await applyToBatch(store, batch.id, decision.batch, now);
-      await applyToChannel(channel.id, head, decision.channel, more);
       const { batch: message, channel: step } = decision;
+      // Before the message is recorded: if that fails or the process is killed, the message is only repeated with its
+      // nonce. In the other order, a blocked channel would have nothing to send, and its next alert would wait for hours.
+      if (step.do === 'open' && step.wasBlocked) await states.setReady(channel.id);
+      const more = await applyToBatch(store, batch.id, message, now);
+      await applyToChannel(channel.id, head, step, more);
       const dueAt = 'until' in step ? step.until : step.do === 'block' ? step.head.dueAt : undefined;
       return { message: message.do, channel: step.do, ...(dueAt !== undefined && { dueAt }) };
     },

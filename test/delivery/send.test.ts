@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type RequestRecord, seed } from '../../sandbox/discord/index.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { SendOutcome } from '../../src/domain/send-outcome.ts';
+import { StoreError } from '../../src/errors.ts';
 import {
   ALERTS,
   ALICE,
@@ -134,6 +136,47 @@ describe('a blocked channel', () => {
     expect(posts(ALERTS)).toHaveLength(1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
+    expect(await blocked()).toEqual([]);
+  });
+
+  it.each([
+    ['recording that it is open fails once', 'setState', false],
+    ['recording the accepted message fails once', 'markSent', false],
+    ['the process is killed before it recorded the accepted message', 'markSent', true],
+  ] as const)('posts at once and nothing twice in a channel that opened, although %s', async (_, method, isKilled) => {
+    let failures = 0;
+    let isFailing = false;
+    const fails = (name: typeof method) => isFailing && name === method;
+    const fail = async (): Promise<never> => {
+      failures++;
+      isFailing = isKilled;
+      throw new StoreError('disk full', 'SQLITE_FULL');
+    };
+    pipeline = await startPipeline({
+      store: ({ channels, outbox, ...others }) => ({
+        ...others,
+        channels: { ...channels, setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
+        outbox: { ...outbox, markSent: (...of) => (fails('markSent') ? fail() : outbox.markSent(...of)) },
+      }),
+    });
+    await pipeline.watch(TREASURY, ALERTS);
+    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+    await pipeline.pay(1);
+    await pipeline.pass(2 * HOUR, 5 * MINUTE);
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    isFailing = true;
+    pipeline.deliverer.guildChanged(HARBOR);
+    await pipeline.turnUntil('recording it fails', () => failures > 0);
+    if (isKilled) {
+      await pipeline.restart();
+      isFailing = false;
+    }
+    await pipeline.turnUntilSettled();
+    // Until the channel has nothing to send and is forgotten.
+    await pipeline.pass(5 * SECOND);
+    await pipeline.pay(2);
+    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2, 60);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
     expect(await blocked()).toEqual([]);
   });
