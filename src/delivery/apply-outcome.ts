@@ -79,6 +79,9 @@ export function createOutcomes(options: OutcomesOptions) {
       const dueAt = 'until' in step ? step.until : step.do === 'block' ? step.head.dueAt : undefined;
       return { message: message.do, channel: step.do, ...(dueAt !== undefined && { dueAt }) };
     },
+    /** Ends an edit for which no request was made: that shows nothing about its channel. */
+    notEdited: (batchId: number, reason: string | null): Promise<void> =>
+      store.outbox.markEditFailed(batchId, reason, clock.now()),
     /** Searches for an alert that cannot be rendered, as for one that Discord refuses. It must not delay the others. */
     async unrenderable({ id, search }: Channel, alerts: Alert[], { message }: Error): Promise<void> {
       const next = narrowed(search, alerts.length);

@@ -26,8 +26,15 @@ export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' &
 
 type Attempted = { status: 'attempted'; batch: AttemptedBatch; outcome: SendOutcome };
 
+/** An edit was not requested. `reason`: why the message cannot be updated; null: there is nothing to update. */
+type NotEdited = { status: 'not-edited'; batchId: number; reason: string | null };
+
 /** How an attempt ended; `changed`: nothing was sent, because the alerts changed since they were read. */
-export type SendResult = Attempted | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
+export type SendResult =
+  | Attempted
+  | NotEdited
+  | { status: 'changed' }
+  | { status: 'unrenderable'; alerts: Alert[]; error: Error };
 
 const attempted = (batch: AttemptedBatch, outcome: SendOutcome): Attempted => ({ status: 'attempted', batch, outcome });
 
@@ -76,8 +83,8 @@ export function createSend(options: SendOptions) {
       isUpdate: isUpdate(batch),
     };
     if (batch.kind === 'edit') {
-      slot.countRequest();
-      return attempted(done, await edit(batch, original));
+      const outcome = await edit(batch, original, slot);
+      return outcome.status === 'not-edited' ? outcome : attempted(done, outcome);
     }
     let blind = false;
     if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_LIFETIME_MS) {
@@ -95,15 +102,23 @@ export function createSend(options: SendOptions) {
   }
 
   /** Edits a sent message. Leaves it as it is if it was never sent, or if some of its alerts are forgotten. */
-  async function edit(batch: EditBatch, original: Original | null): Promise<SendOutcome> {
+  async function edit(
+    batch: EditBatch,
+    original: Original | null,
+    slot: RequestSlot,
+  ): Promise<SendOutcome | NotEdited> {
+    const notEdited = (reason: string | null): NotEdited => ({ status: 'not-edited', batchId: batch.id, reason });
     const messageId = original?.messageId;
-    const unchanged: SendOutcome = { status: 'sent', messageId: null };
-    if (!messageId) return unchanged;
-    if (batch.payload !== null) return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    if (!messageId) return notEdited(null);
+    if (batch.payload !== null) {
+      slot.countRequest();
+      return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    }
     const alerts = await alertsOf(original, store);
-    if (!alerts) return unchanged;
+    if (!alerts) return notEdited(null);
     const rendered = await renderedAgain({ ...original, alerts }, batch.reference);
-    if (!rendered) return { status: 'refused', reason: 'The updated alerts do not fit in the message.' };
+    if (!rendered) return notEdited('The updated alerts do not fit in the message.');
+    slot.countRequest();
     return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
   }
 

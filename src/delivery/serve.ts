@@ -62,6 +62,8 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
         return;
       case 'unrenderable':
         return outcomes.unrenderable(channel, result.alerts, result.error);
+      case 'not-edited':
+        return notEdited(channel, result.batchId, result.reason);
       case 'attempted':
     }
     slot.release();
@@ -77,6 +79,11 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
     const after = await outcomes.apply(channel, head, batch, outcome);
     if (outcome.status === 'sent') log.info(wide, 'message sent');
     else log.warn({ ...wide, next: after }, 'message not accepted');
+  }
+
+  function notEdited({ id, guildId }: Channel, batchId: number, reason: string | null): Promise<void> {
+    if (reason !== null) log.warn({ channel: id, guild: guildId, batch: batchId, reason }, 'message not edited');
+    return outcomes.notEdited(batchId, reason);
   }
 
   return serve;

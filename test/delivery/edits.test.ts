@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alertsOf } from '../../src/delivery/compose.ts';
@@ -321,5 +322,66 @@ describe('an edit of a sent message', () => {
     const letters = await pipeline.store.deadLetters.list(10);
     expect(letters[0]).toMatchObject({ channelId: ALERTS, kind: 'change' });
     expect(letters[0]!.reason).toContain('do not fit');
+  });
+
+  describe('that is not requested', () => {
+    /** The attempts in the log. */
+    let attempts: unknown[];
+    let isBroken: boolean;
+    beforeEach(async () => {
+      attempts = [];
+      isBroken = false;
+      const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+      const write = (text: string) => {
+        const line = JSON.parse(text) as { attempt?: number };
+        if (line.attempt !== undefined) attempts.push(line);
+      };
+      pipeline = await startPipeline({
+        log: pino({ level: 'info' }, { write }),
+        renderers: {
+          render: (alerts, reference, now, frozen) => {
+            if (isBroken) throw new Error('no words for it');
+            return renderAlerts(alerts, reference, settings, now, frozen);
+          },
+        },
+      });
+      await pipeline.watch(TREASURY, ALERTS);
+    });
+    const park = () => {
+      const now = pipeline.clock.now();
+      return pipeline.store.channels.setState({
+        channelId: ALERTS,
+        state: 'parked',
+        dueAt: now,
+        attempts: 1,
+        since: now,
+        reason: 'missing permissions (50013)',
+      });
+    };
+    const requests = () => pipeline.discord.requests().filter(({ method }) => method !== 'GET').length;
+    const blocked = async () => (await pipeline.store.channels.blocked(HARBOR)).map(({ channelId }) => channelId);
+
+    it('opens no channel and counts no attempt when the updated alerts cannot be rendered', async () => {
+      await again();
+      await pipeline.turnUntilSettled();
+      isBroken = true;
+      await park();
+      await again(OTHER_BLOCK);
+      await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
+      expect([await blocked(), requests(), attempts.length]).toEqual([[ALERTS], 1, 1]);
+    });
+
+    it('opens no channel and counts no attempt when the message was never sent', async () => {
+      pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, times: 1 });
+      pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times: 2 });
+      await again();
+      await pipeline.idle();
+      await again(OTHER_BLOCK);
+      await pipeline.routed();
+      await park();
+      await pipeline.turnUntilSettled();
+      expect((await pipeline.backlog()).deadLetters).toBe(1);
+      expect([await blocked(), requests(), attempts.length]).toEqual([[ALERTS], 3, 3]);
+    });
   });
 });
