@@ -31,13 +31,11 @@ export function createOutcomes(options: OutcomesOptions) {
   async function applyToChannel(id: string, head: ChannelHead | null, step: ChannelStep, more: boolean): Promise<void> {
     switch (step.do) {
       case 'nothing':
+      case 'postpone':
+      case 'postpone-edits':
         return;
       case 'open':
         return scheduler.recordSent(id, more);
-      case 'postpone':
-        return scheduler.postpone(id, step.until, step.reason);
-      case 'postpone-edits':
-        return scheduler.postponeEdits(id, step.until);
       case 'search':
         return scheduler.setSearch(id, step.search);
       case 'block':
@@ -49,8 +47,8 @@ export function createOutcomes(options: OutcomesOptions) {
     const now = clock.now();
     const { head, expired } = step;
     if (expired !== null) await store.outbox.expire(id, expired, `${head.reason} for too long`, now);
-    scheduler.block(id, head.dueAt);
     const notified = await states.setBlocked(id, guildId, step);
+    scheduler.block(id, head.dueAt);
     if (notified !== null) scheduler.addAlerts([{ channelId: notified }], 0, now);
   }
 
@@ -71,6 +69,9 @@ export function createOutcomes(options: OutcomesOptions) {
       if (decision.sending) rateLimit.recordResponse(decision.sending.kind, decision.sending.retryAfterMs);
       if (decision.sending?.kind === 'refused') scheduler.recordRefusal(channel.id, now);
       const { batch: message, channel: step } = decision;
+      // At once: a wait lasts as long as Discord asked even if the store fails, or the clock is set back while it works.
+      if (step.do === 'postpone') scheduler.postpone(channel.id, step.until, step.reason);
+      if (step.do === 'postpone-edits') scheduler.postponeEdits(channel.id, step.until);
       // Before the message is recorded: if that fails or the process is killed, the message is only repeated with its
       // nonce. In the other order, a blocked channel would have nothing to send, and its next alert would wait for hours.
       if (step.do === 'open' && step.wasBlocked) await states.setReady(channel.id);

@@ -1,5 +1,6 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { Shard } from '../domain/channel.ts';
+import { type Clock, followClock } from '../domain/clock.ts';
 import type { SendingPause } from '../domain/sending-pause.ts';
 import { createOutcomes } from './apply-outcome.ts';
 import { type ChannelStatesOptions, createChannelStates } from './channel-states.ts';
@@ -19,17 +20,20 @@ export interface DelivererOptions extends ServeOptions, Pick<ChannelStatesOption
 }
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
-export function startDeliverer(options: DelivererOptions) {
-  const { store, clock, log, renderParked, random = Math.random } = options;
+export function startDeliverer({ clock: given, ...options }: DelivererOptions) {
+  const { store, log, renderParked, random = Math.random } = options;
+  const scheduler = createScheduler();
+  // Every part reads this one: after the clock was set back, waits are shortened before a new one is added.
+  const clock: Clock = { now: followClock(given, scheduler.setBack), after: (ms, run) => given.after(ms, run) };
   const { uptimeSince = (ms: number) => clock.now() - ms } = options;
   const rateLimit = createRateLimit(clock);
-  const scheduler = createScheduler();
   let isClosed = false;
   const isClosing = () => isClosed;
   const states = createChannelStates({ store, clock, renderParked });
   const membership = createMembership({ states, clock, log, isClosing });
   const outcomes = createOutcomes({ store, clock, scheduler, rateLimit, states, membership, uptimeSince, random });
-  const serve = createServe(options, { scheduler, membership, outcomes, send: createSend(options) });
+  const send = createSend({ ...options, clock });
+  const serve = createServe({ ...options, clock }, { scheduler, membership, outcomes, send });
   const { wake, idle, close } = createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing });
   const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });
 

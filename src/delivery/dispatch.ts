@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Clock, followClock, inTime, SECOND } from '../domain/clock.ts';
+import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import type { Channel } from './channel-table.ts';
 import type { RateLimit, RequestSlot } from './rate-limit.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -26,14 +26,12 @@ interface DispatcherOptions {
 export function createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing }: DispatcherOptions) {
   const inFlight = new Set<Promise<void>>();
   let cancelTimer = () => {};
-  const read = followClock(clock, scheduler.setBack);
 
   function wake(): void {
     cancelTimer();
     if (isClosing()) return;
-    const now = read();
     while (inFlight.size < MAX_IN_FLIGHT) {
-      const next = scheduler.next(now);
+      const next = scheduler.next(clock.now());
       const slot = next.channel ? rateLimit.take(next.policy) : next.waitMs;
       if (next.channel && typeof slot !== 'number') {
         begin(next.channel, slot);

@@ -32,22 +32,23 @@ export function createServe(options: ServeOptions, { scheduler, membership, outc
     const { limit } = channel.search;
     const take = { limit, alone: limit < MAX_ALERTS, mayChange: scheduler.mayEdit(channel, now) };
     const { head, next } = await store.outbox.claim(channel.id, take, now);
-    if (next.status === 'nothing') return scheduler.sleep(channel.id, { ...next, edit: next.change }, now);
+    if (next.status === 'nothing') return scheduler.sleep(channel.id, { ...next, edit: next.change }, clock.now());
     scheduler.recordClaim(channel.id, {
       alerts: next.status === 'alerts' ? next.waiting : 1,
       isEdit: next.status === 'batch' && isUpdate(next.batch),
     });
-    if (!channel.loaded && head && !load(channel, head, now)) return;
+    if (!channel.loaded && head && !load(channel, head)) return;
     await attempt(channel, head, next, slot);
   }
 
   /** Returns whether the channel may use its slot. */
-  function load({ id }: Channel, head: ChannelHead, now: number): boolean {
+  function load({ id }: Channel, head: ChannelHead): boolean {
+    const now = clock.now();
     // The stored state of the channel may be older than the bot's removal.
     const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
     if (isRemoved) membership.recordRemoval(head.guildId);
     const known = isRemoved ? { ...head, state: 'unreachable' as const, dueAt: now + FIRST_RETRY_MS } : head;
-    return scheduler.setLoaded(id, known, clock.now());
+    return scheduler.setLoaded(id, known, now);
   }
 
   async function attempt(

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { SendOutcome } from '../../src/domain/send-outcome.ts';
 import { ALERTS, MESSAGES, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const JUMPS: [string, number[]][] = [
@@ -133,4 +134,45 @@ it('posts a digest that a clock a year ahead had postponed at the next start', a
   await pipeline.restart();
   await pipeline.turnUntil('#whales has 1 message', () => pipeline.discord.messages(WHALES).length === 1, 60);
   expect(pipeline.discord.messages(WHALES)).toHaveLength(1);
+});
+
+describe('a clock that is set back after a request was sent', () => {
+  const limited: SendOutcome = { status: 'rate-limited', global: false, local: false, retryAfterMs: MINUTE };
+  it.each<[string, SendOutcome, 'sending' | 'storing']>([
+    ['429 while the request is in flight', limited, 'sending'],
+    ['503 while the request is in flight', { status: 'unsure', reason: '503', retryAfterMs: MINUTE }, 'sending'],
+    ['429 while the response is recorded', limited, 'storing'],
+  ])('waits for the Retry-After of a %s, not longer and not shorter', async (_, outcome, jumpsWhile) => {
+    let attempts = 0;
+    pipeline = await startPipeline({
+      sender: (real) => ({
+        ...real,
+        async create(...message) {
+          attempts++;
+          if (attempts > 1) return real.create(...message);
+          if (jumpsWhile === 'sending') pipeline.jump(-HOUR);
+          return outcome;
+        },
+      }),
+      store: ({ outbox, ...others }) => ({
+        ...others,
+        outbox: {
+          ...outbox,
+          async markNotSent(id) {
+            await outbox.markNotSent(id);
+            if (jumpsWhile !== 'storing') return;
+            pipeline.jump(-HOUR);
+            // Something else happens before this response is applied.
+            pipeline.deliverer.wake([]);
+          },
+        },
+      }),
+    });
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.pay(1);
+    await pipeline.pass(MINUTE - SECOND);
+    expect(attempts).toBe(1);
+    await pipeline.pass(2 * SECOND);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+  });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { SECOND } from '../../src/domain/clock.ts';
 import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
+import { StoreError } from '../../src/errors.ts';
 import { ALERTS, GENERAL, HARBOR, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
@@ -48,6 +49,23 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
 it('waits for the Retry-After of a 503', async () => {
   const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
   const pipeline = await startPipeline({ sender });
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.pay(1);
+  await pipeline.pass(89 * SECOND);
+  expect(asked).toHaveLength(1);
+  await pipeline.pass(2 * SECOND);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+});
+
+it('waits for a channel’s Retry-After although it cannot be stored that the message was not sent', async () => {
+  const { asked, sender } = scripted(limited(false));
+  const pipeline = await startPipeline({
+    sender,
+    store: ({ outbox, ...others }) => ({
+      ...others,
+      outbox: { ...outbox, markNotSent: () => Promise.reject(new StoreError('disk full', 'SQLITE_FULL')) },
+    }),
+  });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
