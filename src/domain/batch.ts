@@ -173,7 +173,10 @@ export const sendingOrder = ({ message, change, label }: OldestFrozen, mayChange
 
 /** What to send to a channel next. */
 export type NextMessage =
-  /** A frozen message of this many `alerts`; `original`: the message that an edit changes, if there is one. */
+  /**
+   * A frozen message of this many `alerts`, or an edit that adds them; `original`: the message that an edit changes, if
+   * there is one.
+   */
   | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
   /** `joins`: sent messages that show transactions of the alerts. */
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)

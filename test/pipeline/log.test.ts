@@ -40,6 +40,21 @@ it('names a delivery by one number from its commit to the message that shows it,
   ]);
 });
 
+it('names a delivery whose alert joins a posted message, also after a failed attempt', async () => {
+  const { pipeline, lines } = await startLogged('info');
+  const event = payment();
+  await pipeline.receive(event);
+  await pipeline.turnUntilSettled();
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, method: 'PATCH', times: 1 });
+  await pipeline.receive(payment({ txHash: event.txHash, value: '1' }));
+  await pipeline.turnUntilSettled();
+  const joining = { kind: 'edit', alerts: 1, inbox: [2], tx: [event.txHash], ms: expect.any(Number) };
+  expect(lines.slice(-2)).toMatchObject([
+    { msg: 'message not accepted', attempt: 1, ...joining },
+    { msg: 'message sent', attempt: 2, ...joining },
+  ]);
+});
+
 it('logs a delivery that leads to no alert at the level debug only', async () => {
   const { pipeline, lines } = await startLogged('info');
   await pipeline.receive(payment({ to: '0x9999999999999999999999999999999999999999' }));

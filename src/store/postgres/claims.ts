@@ -7,6 +7,7 @@ import {
   type Original,
   type ShownDeliveries,
   sendingOrder,
+  shownDeliveries,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
 import { OLDEST_FROZEN } from '../sql/rows.ts';
@@ -19,6 +20,11 @@ const HEAD_COLUMNS = `c.channel_id AS "channelId", guild_id AS "guildId", state,
 
 const BATCH_COLUMNS = `id, channel_id AS "channelId", kind, nonce, reference, payload, attachment, attempts, unconfirmed,
   frozen_at AS "frozenAt", first_sent_at AS "firstSentAt", message_id AS "messageId"`;
+
+interface OriginalRow extends Omit<Original, 'alerts' | 'ids'> {
+  id: number;
+  alertCount: number | null;
+}
 
 /** What a channel is sent next. */
 export function claimMethods(db: Connection) {
@@ -65,13 +71,16 @@ async function nextOf(sql: Statements, channelId: string, options: ClaimOptions,
 async function takeUp(sql: Statements, id: number, now: number): Promise<NextMessage> {
   const found = await sql.get<Batch>(`SELECT ${BATCH_COLUMNS} FROM batches WHERE id = $1`, id);
   const batch = found!;
-  if (batch.kind !== 'edit') {
-    const size = await sql.get<{ n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = $1', batch.id);
-    return { status: 'batch', batch, alerts: size!.n, shown: await shownBy(sql, batch.id), original: null };
-  }
+  if (batch.kind !== 'edit') return { status: 'batch', batch, ...(await frozenAlerts(sql, batch.id)), original: null };
   await countAttempt(sql, batch.id, now);
-  const shown = { inboxIds: [], txHashes: [], receivedAt: null };
-  return { status: 'batch', batch, alerts: 0, shown, original: await originalOf(sql, batch.reference) };
+  const edited = await sql.get<OriginalRow>(
+    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain_text AS "plainText", payload, alert_count AS "alertCount" FROM batches
+     WHERE reference = $1 AND kind IN ('create', 'digest')`,
+    batch.reference,
+  );
+  const isJoin = edited && batch.payload !== null;
+  const joining = isJoin ? await frozenAlerts(sql, edited.id) : { alerts: 0, shown: shownDeliveries([]) };
+  return { status: 'batch', batch, ...joining, original: edited ? await originalOf(sql, edited) : null };
 }
 
 async function countAttempt(sql: Statements, batchId: number, now: number): Promise<void> {
@@ -83,33 +92,32 @@ async function countAttempt(sql: Statements, batchId: number, now: number): Prom
   );
 }
 
-async function shownBy(sql: Statements, batchId: number): Promise<ShownDeliveries> {
+/** The alerts of a frozen message; of a sent one, those that are about to join it. */
+async function frozenAlerts(sql: Statements, batchId: number): Promise<{ alerts: number; shown: ShownDeliveries }> {
+  const size = await sql.get<{ n: number }>(
+    "SELECT count(*) AS n FROM alerts WHERE batch_id = $1 AND state = 'frozen'",
+    batchId,
+  );
   const rows = await sql.all<{ inboxId: number | null; txHash: string }>(
     `SELECT a.inbox_id AS "inboxId", t.tx_hash AS "txHash" FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.batch_id = $1 ORDER BY a.id LIMIT $2`,
+     WHERE a.batch_id = $1 AND a.state = 'frozen' ORDER BY a.id LIMIT $2`,
     batchId,
     MAX_SHOWN,
   );
   const oldest = await sql.get<{ at: number | null }>(
     `SELECT min(t.seen_at) AS at FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.batch_id = $1 AND a.hold IS NULL`,
+     WHERE a.batch_id = $1 AND a.state = 'frozen' AND a.hold IS NULL`,
     batchId,
   );
-  return {
+  const shown = {
     inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
     txHashes: [...new Set(rows.map(({ txHash }) => txHash))],
     receivedAt: oldest!.at,
   };
+  return { alerts: size!.n, shown };
 }
 
-async function originalOf(sql: Statements, reference: string): Promise<Original | null> {
-  const row = await sql.get<Omit<Original, 'alerts' | 'ids'> & { id: number; alertCount: number | null }>(
-    `SELECT id, message_id AS "messageId", digest_reason AS reason, plain_text AS "plainText", payload, alert_count AS "alertCount" FROM batches
-     WHERE reference = $1 AND kind IN ('create', 'digest')`,
-    reference,
-  );
-  if (!row) return null;
-  const { id, alertCount, ...message } = row;
+async function originalOf(sql: Statements, { id, alertCount, ...message }: OriginalRow): Promise<Original | null> {
   if (alertCount === null) return { ...message, alerts: await alertsOfBatch(sql, id), ids: [] };
   const rows = await sql.all<{ id: number }>('SELECT id FROM alerts WHERE batch_id = $1 ORDER BY due_at, id', id);
   // Some of a digest's alerts may have been deleted by now. The digest would then count too few.

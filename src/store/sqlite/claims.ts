@@ -10,6 +10,7 @@ import {
   type Original,
   type ShownDeliveries,
   sendingOrder,
+  shownDeliveries,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
 import { OLDEST_FROZEN } from '../sql/rows.ts';
@@ -86,15 +87,17 @@ function frozenBatches(db: Database) {
     `SELECT id, message_id AS messageId, digest_reason AS reason, plain_text AS plainText, payload, alert_count AS alertCount FROM batches
      WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
-  const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
+  const sizeOf = db.prepare<[number], { n: number }>(
+    "SELECT count(*) AS n FROM alerts WHERE batch_id = ? AND state = 'frozen'",
+  );
   const shownBy = db.prepare<[number, number], { inboxId: number | null; txHash: string }>(
     `SELECT a.inbox_id AS inboxId, t.tx_hash AS txHash FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.batch_id = ? ORDER BY a.id LIMIT ?`,
+     WHERE a.batch_id = ? AND a.state = 'frozen' ORDER BY a.id LIMIT ?`,
   );
   const oldestOf = db
     .prepare<[number], number | null>(
       `SELECT min(t.seen_at) FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-       WHERE a.batch_id = ? AND a.hold IS NULL`,
+       WHERE a.batch_id = ? AND a.state = 'frozen' AND a.hold IS NULL`,
     )
     .pluck();
   const attempt = db.prepare<[number, number]>(
@@ -105,26 +108,26 @@ function frozenBatches(db: Database) {
   /** Returns a frozen batch to be sent; an edit includes the message that it edits. */
   function takeUp(row: BatchRow, now: number): NextMessage {
     const batch: Batch = { ...row, unconfirmed: row.unconfirmed === 1 };
-    if (batch.kind !== 'edit')
-      return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, shown: shown(batch.id), original: null };
+    if (batch.kind !== 'edit') return { status: 'batch', batch, ...frozenAlerts(batch.id), original: null };
     countAttempt(batch.id, now);
-    const nothing = { inboxIds: [], txHashes: [], receivedAt: null };
-    return { status: 'batch', batch, alerts: 0, shown: nothing, original: original(batch.reference) };
+    const edited = originalOf.get(batch.reference);
+    const joining =
+      edited && batch.payload !== null ? frozenAlerts(edited.id) : { alerts: 0, shown: shownDeliveries([]) };
+    return { status: 'batch', batch, ...joining, original: edited ? original(edited) : null };
   }
 
-  function shown(batchId: number): ShownDeliveries {
+  /** The alerts of a frozen message; of a sent one, those that are about to join it. */
+  function frozenAlerts(batchId: number): { alerts: number; shown: ShownDeliveries } {
     const rows = shownBy.all(batchId, MAX_SHOWN);
-    return {
+    const shown = {
       inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
       txHashes: [...new Set(rows.map(({ txHash }) => txHash))],
       receivedAt: oldestOf.get(batchId) ?? null,
     };
+    return { alerts: sizeOf.get(batchId)!.n, shown };
   }
 
-  function original(reference: string): Original | null {
-    const row = originalOf.get(reference);
-    if (!row) return null;
-    const { id, alertCount, plainText, ...rest } = row;
+  function original({ id, alertCount, plainText, ...rest }: OriginalRow): Original | null {
     const message = { ...rest, plainText: plainText === 1 };
     if (alertCount === null) return { ...message, alerts: ofBatch(id), ids: [] };
     const ids = idsOfBatch(id);

@@ -47,6 +47,22 @@ export function editsContract(open: OpenEmpty): void {
       expect(await frozen(store)).toMatchObject({ id: edit, attempts: 2, unconfirmed: false });
     });
 
+    it('returns the alerts that a joining edit adds, not those that its message shows, and none of a rendered edit', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) }, now: NOW + 5 });
+      await post(store, [3], { transfer: { txHash: txHash(1) }, now: NOW + 9 });
+      const { joins, alerts } = await dueAlerts(store);
+      const id = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
+      const added = { alerts: 2, shown: { inboxIds: [2, 3], txHashes: [txHash(1)], receivedAt: NOW + 5 } };
+      for (const _ of ['first', 'repeat']) expect(await next(store)).toMatchObject({ batch: { id }, ...added });
+      await store.outbox.markEdited(id!, NOW);
+      await countAgain(store, 1);
+      const nothing = { alerts: 0, shown: { inboxIds: [], txHashes: [], receivedAt: null } };
+      expect(await next(store)).toMatchObject({ batch: { kind: 'edit', payload: null }, ...nothing });
+    });
+
     it('lets alerts wait again whose message could not be edited', async () => {
       const store = await open();
       await post(store, [1]);
