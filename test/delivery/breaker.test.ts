@@ -68,6 +68,16 @@ describe('the breaker', () => {
   );
 });
 
+it('lengthens the pause once for a fault that all requests in flight report', () => {
+  const clock = createManualClock();
+  const { take, recordResponse } = createRateLimit(clock);
+  for (let n = 0; n < 3; n++) recordResponse('fault');
+  expect(take(AT_ONCE)).toBe(MINUTE);
+  clock.advance(MINUTE);
+  recordResponse('fault');
+  expect(take(AT_ONCE)).toBe(2 * MINUTE);
+});
+
 describe('a token that Discord refuses', () => {
   it('sends only probes while Discord refuses the token, keeps receiving, and sends again once it is accepted', async () => {
     pipeline = await startPipeline();

@@ -93,6 +93,29 @@ it('probes a server once for fifty changes of its permissions in a minute', () =
   expect(refusals() - before).toBe(1);
 });
 
+it('probes a server’s blocked channels in turn, one for each change of its permissions', () => {
+  const { addAlerts, next, beginSlot, block, endSlot, probeGuild } = createScheduler();
+  const refuse = (now: number) => {
+    const { id } = next(now).channel!;
+    beginSlot(id);
+    block(id, now + RETRY_MS);
+    endSlot(id, now);
+    return id;
+  };
+  addAlerts(
+    ['1', '2'].map((channelId) => ({ channelId, guildId: 'guild' })),
+    1,
+    NOW,
+  );
+  for (const _ of ['1', '2']) refuse(NOW);
+  const probed = [1, 2, 3].map((minutes) => {
+    const now = NOW + minutes * MINUTE;
+    probeGuild('guild', now);
+    return refuse(now);
+  });
+  expect(probed).toEqual(['1', '2', '1']);
+});
+
 it('keeps a server below 60 refusals in ten minutes, however often its permissions change', () => {
   let isDenied = true;
   const { settle, refusals, probeGuild, now, pass, addAlerts } = create(() => isDenied);
