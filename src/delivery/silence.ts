@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 import { newReference, nonceOf } from './reference.ts';
@@ -19,7 +20,7 @@ export interface SilenceOptions {
  * an hour after the start: deliveries that a stopped bot missed are retried by then.
  */
 export function watchSilence({ store, clock, log, render, onNotice }: SilenceOptions) {
-  let running: Promise<void> | null = null;
+  let running = Promise.resolve();
 
   async function check(): Promise<void> {
     const now = clock.now();
@@ -40,21 +41,15 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
     }
   }
 
-  const checkHourly = () => {
-    cancel = clock.after(HOUR, checkHourly);
-    running ??= check().finally(() => {
-      running = null;
-    });
-  };
-  let cancel = clock.after(HOUR, checkHourly);
+  const stop = repeat(clock, HOUR, () => {
+    running = check();
+    return running;
+  });
 
   return {
-    /** Resolves once no check is running. */
-    async idle(): Promise<void> {
-      await running;
-    },
+    /** Stops checking; resolves once a check in progress has ended. */
     async close(): Promise<void> {
-      cancel();
+      stop();
       await running;
     },
   };
