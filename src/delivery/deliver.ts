@@ -35,7 +35,7 @@ export function startDeliverer({ clock: given, ...options }: DelivererOptions) {
   const send = createSend({ ...options, clock });
   const serve = createServe({ ...options, clock }, { scheduler, membership, outcomes, send });
   const { wake, idle, close } = createDispatcher({ scheduler, rateLimit, clock, log, serve, isClosing });
-  const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });
+  const { rescan, cancelRetry } = createRescan({ store, scheduler, clock, log, wake, isClosing });
 
   /** These channels have new alerts, named once for each, after this many events; they are stored already. */
   function alertsStored(targets: readonly AlertTarget[], events = 0): void {
@@ -83,6 +83,7 @@ export function startDeliverer({ clock: given, ...options }: DelivererOptions) {
     /** Lets what is in flight finish; the rest is frozen in the store. */
     close(): Promise<void> {
       isClosed = true;
+      cancelRetry();
       return close();
     },
   };

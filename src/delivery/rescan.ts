@@ -16,11 +16,11 @@ interface RescanOptions {
   isClosing(): boolean;
 }
 
-/** Creates the function that finds every channel with alerts in the store; it retries until the store responds. */
+/** Creates what finds every channel with alerts in the store; it retries until the store responds. */
 export function createRescan({ store: { outbox }, scheduler, clock, log, wake, isClosing }: RescanOptions) {
   let cancelRetry = () => {};
 
-  return async function rescan(): Promise<void> {
+  async function rescan(): Promise<void> {
     if (isClosing()) return;
     try {
       await outbox.endLongHolds(clock.now());
@@ -34,5 +34,7 @@ export function createRescan({ store: { outbox }, scheduler, clock, log, wake, i
       cancelRetry();
       cancelRetry = clock.after(RETRY_MS, () => void rescan());
     }
-  };
+  }
+
+  return { rescan, cancelRetry: () => cancelRetry() };
 }
