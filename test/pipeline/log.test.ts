@@ -69,7 +69,7 @@ it('logs a routed delivery in the form that the sandbox reads', async () => {
   await pipeline.receive(event);
   await pipeline.routed();
   const read = lines.map((line) => routedIn(JSON.stringify(line))).filter((routed) => routed !== null);
-  expect(read).toEqual([{ txHash: String(event.txHash), at: expect.any(Number), hidden: ['minimum'] }]);
+  expect(read).toEqual([{ txHash: String(event.txHash), at: expect.any(Number), hidden: ['below the minimum'] }]);
 });
 
 it('logs a quarantined delivery once, when it is stored, however often storing it fails before', async () => {
