@@ -1,10 +1,8 @@
 import type { RenderedAlert } from '../../domain/alert.ts';
 import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
-import { DAY } from '../../domain/clock.ts';
 import { JOINABLE } from '../sql/batch-conditions.ts';
 import { alertsOfBatch, areAsRendered } from './alerts.ts';
 import type { Connection, Statements } from './connection.ts';
-import { firstIdOf } from './partitions.ts';
 
 /** A row of an edit that is added. */
 interface NewEdit extends MessageRef {
@@ -133,16 +131,16 @@ export async function joinable(
   now: number,
 ): Promise<Joinable[]> {
   const found = await sql.all<Omit<Joinable, 'alerts'>>(
-    `SELECT DISTINCT ON (t.tx_hash) t.tx_hash AS "txHash", b.id, b.reference, b.message_id AS "messageId", b.payload
-     FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.tx_hash = ANY($1::text[]) AND t.id >= $4 AND a.channel_id = $2
-       AND b.sent_at > $3 AND ${JOINABLE}
-     ORDER BY t.tx_hash, b.id DESC`,
+    // Looks up each shown transfer by its id, which names the partition. By its hash, it would be sought in all of them.
+    `SELECT DISTINCT ON ("txHash") * FROM (
+       SELECT (SELECT tx_hash FROM transfers WHERE id = a.transfer_id) AS "txHash", b.id, b.reference,
+         b.message_id AS "messageId", b.payload
+       FROM batches b JOIN alerts a ON a.batch_id = b.id
+       WHERE b.channel_id = $2 AND b.sent_at > $3 AND ${JOINABLE}) AS shown
+     WHERE "txHash" = ANY($1::text[]) ORDER BY "txHash", id DESC`,
     txHashes,
     channelId,
     now - JOIN_MS,
-    // In the partitions of the last two days.
-    firstIdOf(now - DAY),
   );
   const joins: Joinable[] = [];
   for (const one of found) joins.push({ ...one, alerts: await alertsOfBatch(sql, one.id) });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { JOIN_MS } from '../../../src/domain/batch.ts';
+import { DAY } from '../../../src/domain/clock.ts';
 import {
   CHANNEL,
   countAgain,
@@ -11,6 +12,7 @@ import {
   next,
   OTHER_CHANNEL,
   post,
+  pruneAll,
   routed,
   send,
   txHash,
@@ -156,6 +158,36 @@ export function editsContract(open: OpenEmpty): void {
       await send(store, { channelId: OTHER_CHANNEL, plainText: true });
       await post(store, [4], { channelId: OTHER_CHANNEL, transfer: { txHash: txHash(3) } });
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'alerts', joins: [] });
+    });
+
+    it('lets an alert join a message that was sent late, days after the event', async () => {
+      const store = await open();
+      await post(store, [1], { now: NOW - 5 * DAY });
+      const id = await send(store);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      expect((await dueAlerts(store)).joins).toMatchObject([{ id, alerts: [{ transfer: { txHash: txHash(1) } }] }]);
+    });
+
+    it('lets no alert join a message whose ID at Discord is not known', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await store.outbox.markSent(await freeze(store), null, NOW);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      expect((await dueAlerts(store)).joins).toEqual([]);
+    });
+
+    it('renders a digest again only while none of its alerts is deleted', async () => {
+      const store = await open();
+      await post(store, [1], { now: NOW - 2 * DAY });
+      await post(store, [2]);
+      await send(store, { kind: 'digest' });
+      await countAgain(store, 2);
+      expect(await next(store)).toMatchObject({
+        batch: { kind: 'edit' },
+        original: { ids: [expect.any(Number), expect.any(Number)] },
+      });
+      await pruneAll(store, NOW - DAY);
+      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: null });
     });
 
     it('refuses to add an alert to a message whose alerts changed since they were read', async () => {
