@@ -4,6 +4,7 @@ import {
   ADA,
   ALICE,
   CHANNEL,
+  frozen,
   GUILD,
   NOW,
   next,
@@ -58,6 +59,16 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
       await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
+    });
+
+    it('keeps a notice that Discord may have when the channel that it is about opens', async () => {
+      const store = await open();
+      const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
+      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, elsewhere);
+      const { id } = await frozen(store, NOW, OTHER_CHANNEL);
+      await store.outbox.countAttempt(id, NOW);
+      await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
+      expect(await frozen(store, NOW, OTHER_CHANNEL)).toMatchObject({ id, kind: 'notice' });
     });
 
     it('posts a notice about no transfer', async () => {

@@ -7,6 +7,7 @@ import {
   frozen,
   GUILD,
   NOW,
+  next,
   notice,
   OTHER_CHANNEL,
   post,
@@ -67,6 +68,22 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([2]);
     });
 
+    it('counts a held alert as waiting only since it is due', async () => {
+      const store = await open();
+      await post(store, [1], { hold: 'hourly', dueAt: NOW, now: NOW - 9 });
+      await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
+      expect(await store.deadLetters.list(9)).toEqual([]);
+      await store.outbox.expire(CHANNEL, NOW + 1, 'too old', NOW + 1);
+      expect(await store.deadLetters.list(9)).toHaveLength(1);
+    });
+
+    it('keeps no payload of a digest, which would be stored once per alert', async () => {
+      const store = await open();
+      await post(store, [1, 2]);
+      await store.outbox.deadLetter(await freeze(store, { kind: 'digest' }), 'refused', NOW);
+      expect(await store.deadLetters.list(9)).toMatchObject([{ payload: null }, { payload: null }]);
+    });
+
     it('turns messages and changes that waited since before a time into dead letters, and no later ones', async () => {
       const store = await open();
       await post(store, [1], { now: NOW - 9 });
@@ -109,6 +126,15 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
       expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(false);
       expect(await due(store)).toEqual([1]);
+    });
+
+    it('replays a dead letter of a held alert without its hold', async () => {
+      const store = await open();
+      await post(store, [1], { hold: 'hourly', dueAt: NOW });
+      await store.outbox.deadLetter(await freeze(store, { kind: 'digest', reason: 'hourly' }), 'refused', NOW);
+      const [letter] = await store.deadLetters.list(9);
+      await store.deadLetters.replay(letter!.id, NOW);
+      expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null, alerts: [{ hold: null }] });
     });
 
     it('makes a blocked channel due now when a dead letter of it is replayed, and nothing due later', async () => {

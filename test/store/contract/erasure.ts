@@ -8,6 +8,7 @@ import {
   CHANNEL,
   decision,
   due,
+  dueAlerts,
   finishErasure,
   freeze,
   GUILD,
@@ -161,6 +162,22 @@ export function erasureContract(open: OpenEmpty): void {
       await finishErasure(store, GUILD);
       expect(await due(store, NOW, OTHER_CHANNEL)).toEqual([10]);
       expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
+    });
+
+    it('keeps a message that an alert stored since has joined', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store);
+      await store.erasure.begin(GUILD);
+      await post(store, [2], { transfer: { txHash: txHash(1) } });
+      const { joins, alerts } = await dueAlerts(store);
+      const edit = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
+      await store.outbox.markEdited(edit!, NOW);
+      await finishErasure(store, GUILD);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      expect(first.map((one) => one.alerts)).toMatchObject([
+        [{ state: 'sent', message: { kind: 'create', alerts: 1 } }],
+      ]);
     });
 
     it('returns null for a guild whose erasure has not begun', async () => {

@@ -219,8 +219,8 @@ export async function dueAlerts(store: Store, now = NOW): Promise<Extract<NextMe
 }
 
 /** Claims the frozen message or the edit that comes next. */
-export async function frozen(store: Store, now = NOW): Promise<Batch> {
-  const found = await next(store, now);
+export async function frozen(store: Store, now = NOW, channelId = CHANNEL): Promise<Batch> {
+  const found = await next(store, now, channelId);
   if (found.status !== 'batch') throw new Error(`There is no message to send, but: ${JSON.stringify(found)}.`);
   return found.batch;
 }

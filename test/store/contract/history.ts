@@ -7,6 +7,7 @@ import {
   ALICE,
   address,
   CHANNEL,
+  countAgain,
   decision,
   freeze,
   GUILD,
@@ -89,6 +90,17 @@ export function historyContract(open: OpenEmpty): void {
       expect(await store.history.postedIn(GUILD, [waiting!, second!], [CHANNEL])).toEqual([posted]);
       expect(await store.history.postedIn(GUILD, ids, [OTHER_CHANNEL])).toEqual([]);
       expect(await store.history.postedIn(OTHER_GUILD, ids, [CHANNEL])).toEqual([]);
+    });
+
+    it('finds the first of several messages that show a transfer', async () => {
+      const store = await open();
+      const channelIds = [OTHER_CHANNEL, CHANNEL];
+      const alerts = channelIds.map((channelId) => newAlert(1, { channelId }));
+      await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts, decisions: [decision(1)] }));
+      for (const channelId of channelIds) await send(store, { channelId, reference: channelId });
+      const [found] = await store.history.decidedTransfers(query, 9);
+      const posted = await store.history.postedIn(GUILD, [found!.transferId], channelIds);
+      expect(posted.map(({ channelId }) => channelId)).toEqual([OTHER_CHANNEL]);
     });
 
     it('looks through the latest transfers of the guild’s project for those that involve an address', async () => {
@@ -236,6 +248,20 @@ export function historyContract(open: OpenEmpty): void {
       const parked = { state: 'parked', dueAt: NOW, attempts: 1, since: NOW, reason: '50013' } as const;
       await store.channels.setState({ channelId: CHANNEL, ...parked });
       expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 0, closed: 2, oldest: null });
+    });
+
+    it('counts an edit among the messages to send, but not its age', async () => {
+      const store = await open();
+      await post(store, [1], { now: NOW - 9 });
+      await send(store, {}, NOW - 9);
+      await countAgain(store, 1, NOW - 5);
+      expect(await store.metrics.backlog(NOW)).toMatchObject({ frozen: 1, alerts: { due: 0, oldest: null } });
+    });
+
+    it('counts the age of a held alert from when it is due', async () => {
+      const store = await open();
+      await post(store, [1], { hold: 'hourly', dueAt: NOW - 3, now: NOW - 9 });
+      expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 1, oldest: NOW - 3 });
     });
 
     it('counts alerts that are due, held, or kept for a blocked channel', async () => {

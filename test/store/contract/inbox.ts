@@ -149,6 +149,17 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 
+    it('keeps when a replayed delivery was acknowledged when it is quarantined again', async () => {
+      const store = await open();
+      await quarantine(store, ['one']);
+      const [first] = await store.quarantine.list();
+      await store.quarantine.replay(first!.id);
+      const [row] = await store.inbox.next(9);
+      await store.routing.commit(routed({ quarantined: [{ id: row!.id, reason: 'unreadable', ackedAt: null }] }));
+      await store.quarantine.replayAll();
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', ackedAt: NOW + 9 }]);
+    });
+
     it('discards one quarantined delivery for good', async () => {
       const store = await open();
       await quarantine(store, ['one', 'two']);

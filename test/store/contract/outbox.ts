@@ -130,6 +130,16 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([1]);
     });
 
+    it('keeps a message’s known ID when it is recorded as sent without one', async () => {
+      const store = await open();
+      await post(store, [1]);
+      const id = await freeze(store);
+      await store.outbox.markSent(id, 'm1', NOW);
+      await store.outbox.markSent(id, null, NOW);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      expect(first).toMatchObject([{ alerts: [{ message: { messageId: 'm1' } }] }]);
+    });
+
     it('has no work left in a channel whose last message was sent', async () => {
       const store = await open();
       await post(store, [1]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, OTHER_GUILD } from './given.ts';
+import { GUILD, NOW, OTHER_GUILD, routed } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
@@ -54,6 +54,16 @@ export function projectsContract(open: OpenEmpty): void {
       expect(await tokens(store)).toEqual([`${other} t2`]);
       expect((await store.projects.webhookNames(GUILD)).size).toBe(0);
       expect([...(await store.projects.webhookNames(OTHER_GUILD))]).toEqual([['w', 'Main']]);
+    });
+
+    it('removes a project with what it used of the inbox', async () => {
+      const store = await open();
+      const scope = await save(store, GUILD, 'one', 't1');
+      const done = await store.inbox.append([{ scope, receivedAt: NOW, body: Buffer.from('{}') }]);
+      await store.routing.commit(routed({ done }));
+      expect(await store.inbox.usage()).toMatchObject([{ scope, dayBytes: 2 }]);
+      await store.projects.remove(GUILD);
+      expect(await store.inbox.usage()).toEqual([]);
     });
 
     it('never uses a scope again, so late events of a removed project reach nobody', async () => {

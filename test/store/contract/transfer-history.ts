@@ -6,6 +6,7 @@ import {
   CHANNEL,
   decision,
   delivery,
+  freeze,
   GUILD,
   keyOf,
   NOW,
@@ -154,6 +155,9 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect((await showing([USDC], 0, 1)).map(({ reference }) => reference)).toEqual(['second']);
       expect((await showing([TREASURY], NOW)).map(({ reference }) => reference)).toEqual(['second']);
       expect(await showing([address(9)])).toEqual([]);
+      await post(store, [3], { now: NOW + 2 });
+      await freeze(store, { reference: 'frozen' }, NOW + 2);
+      expect((await showing([ALICE], 0, 1)).map(({ reference }) => reference)).toEqual(['frozen']);
       expect(await store.history.messagesShowing(OTHER_GUILD, [ALICE], 0, 9)).toEqual([]);
     });
 
