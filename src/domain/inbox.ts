@@ -71,12 +71,12 @@ export interface Quarantined {
 
 /**
  * Returns which deliveries the router takes: the oldest of each scope, then the second of each, and so on. It takes at most
- * `limit`, and stops once their sizes reach `characters`, but not before each scope had its turn.
+ * `limit`, and stops once their sizes reach `bytes`, but not before each scope had its turn.
  */
 export function takenInTurn<Delivery extends { size: number }>(
   scopes: readonly (readonly Delivery[])[],
   limit: number,
-  characters: number,
+  bytes: number,
 ): Delivery[] {
   const taken: Delivery[] = [];
   let read = 0;
@@ -85,7 +85,7 @@ export function takenInTurn<Delivery extends { size: number }>(
     for (const deliveries of scopes) {
       const delivery = deliveries[turn];
       if (!delivery) continue;
-      if (taken.length >= limit || (turn > 0 && read >= characters)) return taken;
+      if (taken.length >= limit || (turn > 0 && read >= bytes)) return taken;
       taken.push(delivery);
       read += delivery.size;
     }

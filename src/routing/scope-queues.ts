@@ -1,7 +1,7 @@
 import type { InboxRow } from '../domain/inbox.ts';
 
 /** Maximum characters of bodies in memory for each scope; deliveries beyond that are read from the inbox. */
-export const MAX_CHARACTERS = 4 * 1024 * 1024;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** Maximum characters of bodies in memory for all scopes together. */
 const MAX_TOTAL_CHARACTERS = 4 * MAX_CHARACTERS;
 

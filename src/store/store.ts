@@ -67,9 +67,9 @@ export interface Inbox {
   recordResponses(responses: EndedResponse[]): Promise<void>;
   /**
    * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops after the one whose body brings
-   * them to `characters`, but not before each scope had its turn.
+   * them to `bytes`, but not before each scope had its turn.
    */
-  next(limit: number, characters?: number, scope?: number): Promise<InboxRow[]>;
+  next(limit: number, bytes?: number, scope?: number): Promise<InboxRow[]>;
   /** How much of the inbox each server's own project uses. */
   usage(): Promise<InboxUsage[]>;
 }

@@ -21,13 +21,13 @@ function openInbox(isShared = false) {
     return { row };
   };
   const inbox = {
-    next: (limit: number, characters: number, scope?: number) => {
+    next: (limit: number, bytes: number, scope?: number) => {
       read.count++;
       const found: InboxRow[] = [];
       let length = 0;
       for (const row of rows.filter((row) => scope === undefined || row.scope === scope).slice(0, limit)) {
-        if (length < characters) found.push(row);
-        length += row.body.length;
+        if (length < bytes) found.push(row);
+        length += Buffer.byteLength(row.body);
       }
       return read.answer(found);
     },
@@ -64,6 +64,14 @@ function openInbox(isShared = false) {
 }
 
 describe('the inbox buffer', () => {
+  it('keeps the order of bodies that have more bytes than characters', async () => {
+    const inbox = openInbox();
+    for (let n = 0; n < 3; n++) inbox.others('\u20ac'.repeat(1024 * 1024));
+    expect(await inbox.ids()).toEqual([1]);
+    inbox.store('later');
+    expect(await inbox.drained()).toEqual([1, 2, 3, 4]);
+  });
+
   it('takes turns between scopes, so that a flood at one does not delay another', async () => {
     const inbox = openInbox();
     await inbox.ids();

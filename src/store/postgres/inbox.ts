@@ -49,10 +49,10 @@ export function inboxTable(db: Connection) {
       );
     },
 
-    next: (limit: number, characters = Number.MAX_SAFE_INTEGER, scope?: number): Promise<InboxRow[]> =>
+    next: (limit: number, bytes = Number.MAX_SAFE_INTEGER, scope?: number): Promise<InboxRow[]> =>
       db.read(async (sql) => {
         const scopes = scope === undefined ? await waitingScopes(sql) : [scope];
-        const ids = await idsInTurn(sql, scopes, limit, characters);
+        const ids = await idsInTurn(sql, scopes, limit, bytes);
         if (ids.length === 0) return [];
         const rows = await sql.all<StoredRow>(
           `SELECT ${COLUMNS} FROM inbox WHERE id = ANY($1::bigint[]) ORDER BY array_position($1::bigint[], id)`,
@@ -105,7 +105,7 @@ async function waitingScopes(sql: Statements): Promise<number[]> {
 }
 
 /** The deliveries that are taken next; see `takenInTurn`. */
-async function idsInTurn(sql: Statements, scopes: number[], limit: number, characters: number): Promise<number[]> {
+async function idsInTurn(sql: Statements, scopes: number[], limit: number, bytes: number): Promise<number[]> {
   // The last LIMIT only spares reading what cannot be taken: in a flood there are thousands of rows in many scopes.
   const rows = await sql.all<{ id: number; scope: number; size: number }>(
     `SELECT id, oldest.scope, size FROM unnest($1::bigint[]) AS s (scope) CROSS JOIN LATERAL (
@@ -116,5 +116,5 @@ async function idsInTurn(sql: Statements, scopes: number[], limit: number, chara
     limit,
   );
   const waiting = [...Map.groupBy(rows, ({ scope }) => scope).values()];
-  return takenInTurn(waiting, limit, characters).map(({ id }) => id);
+  return takenInTurn(waiting, limit, bytes).map(({ id }) => id);
 }

@@ -16,8 +16,8 @@ export function inboxTable(db: Database) {
     'INSERT INTO inbox (scope, received_at, body, identity) VALUES (?, ?, ?, ?)',
   );
   const columns = `id, scope, received_at AS receivedAt, answered_at AS ackedAt, identity, CAST(body AS TEXT) AS body`;
-  const ofScope = db.prepare<[number, number], StoredRow>(
-    `SELECT ${columns} FROM inbox WHERE scope = ? ORDER BY id LIMIT ?`,
+  const ofScope = db.prepare<[number, number], StoredRow & { size: number }>(
+    `SELECT ${columns}, length(body) AS size FROM inbox WHERE scope = ? ORDER BY id LIMIT ?`,
   );
   const sizes = db.prepare<[number, number], { id: number; size: number }>(
     'SELECT id, length(body) AS size FROM inbox WHERE scope = ? ORDER BY id LIMIT ?',
@@ -56,14 +56,14 @@ export function inboxTable(db: Database) {
     for (const { id, ackedAt } of responses) recordResponse.run(ackedAt, id);
   });
 
-  /** A scope's oldest rows: at most `limit`, and no more once `characters` are reached. */
-  function oldest(scope: number, limit: number, characters: number): InboxRow[] {
+  /** A scope's oldest rows: at most `limit`, and no more once `bytes` are reached. */
+  function oldest(scope: number, limit: number, bytes: number): InboxRow[] {
     const rows: InboxRow[] = [];
     let read = 0;
-    for (const row of ofScope.iterate(scope, limit)) {
+    for (const { size, ...row } of ofScope.iterate(scope, limit)) {
       rows.push(toRow(row));
-      read += row.body.length;
-      if (read >= characters) break;
+      read += size;
+      if (read >= bytes) break;
     }
     return rows;
   }
@@ -71,13 +71,13 @@ export function inboxTable(db: Database) {
   return {
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
     recordResponses: (responses: EndedResponse[]): void => recordResponses.immediate(responses),
-    next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
+    next(limit: number, bytes = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];
       // One scope alone is read at once, without the sizes before.
-      if (others.length === 0) return oldest(first, limit, characters);
+      if (others.length === 0) return oldest(first, limit, bytes);
       const waiting = [first, ...others].map((each) => sizes.all(each, limit));
-      return takenInTurn(waiting, limit, characters).map(({ id }) => toRow(one.get(id)!));
+      return takenInTurn(waiting, limit, bytes).map(({ id }) => toRow(one.get(id)!));
     },
     usage: (): InboxUsage[] => usage.all(),
   };

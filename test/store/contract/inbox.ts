@@ -54,12 +54,16 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
     });
 
-    it('returns at most `limit` deliveries and stops at the one that reaches the number of characters', async () => {
+    it('returns at most `limit` deliveries and stops at the one that reaches the number of bytes', async () => {
       const store = await open();
-      await append(store, Array<string>(6).fill('x'.repeat(100)));
-      expect(await store.inbox.next(3, 400)).toHaveLength(3);
-      expect(await store.inbox.next(100, 400)).toHaveLength(4);
+      const body = '\u20ac'.repeat(100);
+      await append(store, Array<string>(6).fill(body));
+      expect(await store.inbox.next(3, 1_200)).toHaveLength(3);
+      expect(await store.inbox.next(100, 1_200)).toHaveLength(4);
       expect(await store.inbox.next(100, 1)).toHaveLength(1);
+      await append(store, [body], 5);
+      expect(await store.inbox.next(100, 1_200)).toHaveLength(4);
+      expect(await store.inbox.next(100, 1_200, 0)).toHaveLength(4);
     });
 
     it('returns the deliveries of each scope in turn, or of one', async () => {
