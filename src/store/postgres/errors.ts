@@ -1,4 +1,4 @@
-import { MINUTE } from '../../domain/durations.ts';
+import { HOUR, MINUTE } from '../../domain/durations.ts';
 import { StoreError } from '../../errors.ts';
 
 /** The process that works was replaced: what it wanted to write is not written. */
@@ -19,6 +19,8 @@ const DISK_FULL = '53100';
 
 /** A full disk is forgotten when something was written this long after: one write may need no new space. */
 const FULL_DISK_KEPT_MS = MINUTE;
+/** It is also forgotten when no failure named it for this long: not every process writes. */
+const FULL_DISK_NAMED_MS = HOUR;
 
 interface Failure {
   error: unknown;
@@ -30,13 +32,16 @@ interface Failure {
  * milliseconds that really passed, since any moment.
  */
 export function createFailures(elapsed: () => number) {
-  let full: { message: string; at: number } | null = null;
+  let full: { message: string; at: number; namedAt: number } | null = null;
   return {
     /** {@link toStoreError}, with what was known before. */
     word(error: unknown): Failure {
       const failure = toStoreError(error);
-      if (isServerError(error) && error.code === DISK_FULL) full = { message: error.message, at: elapsed() };
+      const now = elapsed();
+      if (isServerError(error) && error.code === DISK_FULL) full = { message: error.message, at: now, namedAt: now };
+      if (full !== null && now - full.namedAt >= FULL_DISK_NAMED_MS) full = null;
       if (full === null || failure.isRefusal || !(failure.error instanceof StoreError)) return failure;
+      full.namedAt = now;
       const { message, code } = failure.error;
       const known = `${message.replace(/\.$/, '')}; before that, its disk was full: ${full.message}`;
       return { ...failure, error: new StoreError(known, code) };

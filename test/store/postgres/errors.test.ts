@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../../sandbox/discord/index.ts';
-import { MINUTE } from '../../../src/domain/durations.ts';
+import { HOUR, MINUTE } from '../../../src/domain/durations.ts';
 import { createFailures } from '../../../src/store/postgres/errors.ts';
 
 const NO_SPACE = 'could not extend file "base/16384/16396": No space left on device';
@@ -24,8 +24,17 @@ it('goes on naming a full disk after a small write that needed no new space', ()
 it('names a full disk for as long as nothing can be written', () => {
   const { clock, message } = start();
   message(diskFull());
-  clock.advance(60 * MINUTE);
-  expect(message(refused())).toBe(`${UNREACHABLE}; before that, its disk was full: ${NO_SPACE}`);
+  for (let hour = 0; hour < 3; hour++) {
+    clock.advance(HOUR - 1);
+    expect(message(refused())).toBe(`${UNREACHABLE}; before that, its disk was full: ${NO_SPACE}`);
+  }
+});
+
+it('forgets a full disk that no failure named for an hour, also in a process that writes nothing', () => {
+  const { clock, message } = start();
+  message(diskFull());
+  clock.advance(HOUR);
+  expect(message(refused())).toBe(`${UNREACHABLE}.`);
 });
 
 it('forgets a full disk when something is written a minute after the last failure that named it', () => {
