@@ -6,7 +6,7 @@ import type { Post } from './thread-messages.ts';
 
 /** A commit that takes this long means a slow disk: waiting calls then share a transaction. */
 const SLOW_SYNC_MS = 5;
-const CLOSED = new Error('The database is closed.');
+const CLOSED = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
 
 /** A thread that owns one connection. */
 export interface Connection {
@@ -37,10 +37,10 @@ export async function openConnection(
   const pending = createPendingCalls();
   const disk = createSyncTimer();
   const ready = Promise.withResolvers<void>();
-  let ended: Error | null = null;
+  let ended: ConfigError | StoreError | null = null;
   let isOpen = false;
 
-  function end(error: Error): void {
+  function end(error: ConfigError | StoreError): void {
     ended ??= error;
     ready.reject(error);
     if (isOpen) onLost(error);
@@ -58,8 +58,9 @@ export async function openConnection(
 
   // An error from another thread keeps its name and loses its class.
   worker.on('error', (error) => {
-    const { name, message } = error as Error;
-    end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
+    const { name, message, code, stack } = error as NodeJS.ErrnoException;
+    if (name === 'ConfigError') end(new ConfigError(message));
+    else end(Object.assign(new StoreError(message, code), { stack }));
   });
   worker.on('exit', () => end(CLOSED));
   worker.on('message', (message: Post) => {

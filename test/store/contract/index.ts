@@ -1,10 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { StoreError } from '../../../src/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { auditContract } from './audit.ts';
 import { channelsContract } from './channels.ts';
 import { deadLettersContract } from './dead-letters.ts';
 import { editsContract } from './edits.ts';
 import { erasureContract } from './erasure.ts';
+import { NOW, routed, storedTransfer } from './given.ts';
 import { guildsContract } from './guilds.ts';
 import { historyContract } from './history.ts';
 import { inboxContract } from './inbox.ts';
@@ -44,6 +46,15 @@ export function storeContract(make: StoreFactory): void {
   routingContract(open);
   transferHistoryContract(open);
   subscriptionsContract(open);
+
+  it('rejects a call that fails with a StoreError, also once it is closed', async () => {
+    const { store, close } = await make();
+    const result = routed({ transfers: [storedTransfer(1), storedTransfer(1)] });
+    await expect(store.routing.commit(result)).rejects.toBeInstanceOf(StoreError);
+    await close();
+    await expect(store.metrics.backlog(NOW)).rejects.toBeInstanceOf(StoreError);
+    await expect(store.routing.commit(routed())).rejects.toBeInstanceOf(StoreError);
+  });
 
   it('calls every method of the port', () => {
     expect([...offered].filter((method) => !called.has(method))).toEqual([]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
+import { StoreError } from '../../../src/errors.ts';
 import { openStore } from '../../../src/store/sqlite/client.ts';
 import { until } from '../../until.ts';
 
@@ -31,6 +32,7 @@ it('notices while it runs that Litestream has begun to copy the database, and le
 it('rejects every call once the store is closed', async () => {
   const { store, close } = await openHere();
   await close();
-  await expect(store.metrics.backlog(0)).rejects.toThrow('The database is closed.');
-  await expect(store.inbox.next(1)).rejects.toThrow('The database is closed.');
+  const closed = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
+  await expect(store.metrics.backlog(0)).rejects.toEqual(closed);
+  await expect(store.inbox.next(1)).rejects.toEqual(closed);
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { StoreError } from '../../../src/errors.ts';
 import type { OpenStore } from '../../../src/store/open-store.ts';
 import { openStore } from '../../../src/store/sqlite/client.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -110,7 +111,7 @@ function lend({ store, check, syncMs }: OpenStore): OpenStore {
   const lent =
     (method: (...args: unknown[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
-      if (isClosed) throw new Error('The database is closed.');
+      if (isClosed) throw new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
       const call = method(...args);
       calls.add(call);
       return call.finally(() => calls.delete(call));
