@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { repeat } from '../../src/domain/repeat.ts';
 
@@ -37,6 +37,23 @@ it('begins the pause when a run has ended', async () => {
   expect(runs, 'stopped during a run').toHaveLength(2);
 });
 
+it('runs again after a run that rejects, and leaves the error to the process', async () => {
+  const unhandled = takeUnhandled();
+  const clock = createManualClock();
+  const runs: PromiseWithResolvers<void>[] = [];
+  const stop = repeat(clock, 10, () => {
+    runs.push(Promise.withResolvers());
+    return runs.at(-1)!.promise;
+  });
+  onTestFinished(stop);
+  clock.advance(10);
+  runs[0]!.reject(new Error('failed'));
+  await turn();
+  clock.advance(10);
+  expect(runs).toHaveLength(2);
+  expect(unhandled).toEqual([new Error('failed')]);
+});
+
 it('starts no run after one that stops it', () => {
   const clock = createManualClock();
   let runs = 0;
@@ -47,3 +64,15 @@ it('starts no run after one that stops it', () => {
   clock.advance(100);
   expect(runs).toBe(1);
 });
+
+/** Collects the errors that no one handles, until the test has finished; they would fail it. */
+function takeUnhandled(): unknown[] {
+  const errors: unknown[] = [];
+  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => errors.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of others) process.on('unhandledRejection', listener);
+  });
+  return errors;
+}
