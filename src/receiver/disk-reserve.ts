@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
+import { repeat } from '../domain/repeat.ts';
 import { freeBytes as freeBytesOf } from '../limits.ts';
 
 const EVERY_MS = 10 * SECOND;
@@ -44,24 +45,17 @@ export function watchDisk(options: {
 }): () => void {
   const { file, reserveBytes, clock, log, onChecked, freeBytes = freeBytesOf } = options;
   let wasLow = false;
-  let cancel = () => {};
-  let isStopped = false;
 
   async function check(): Promise<void> {
     // A file system that does not report its size keeps no reserve.
     const free = await freeBytes(file).catch(() => Number.POSITIVE_INFINITY);
-    if (isStopped) return;
     const isLow = free < reserveBytes;
     if (isLow && !wasLow)
       log.error({ freeBytes: free, reserveBytes }, 'disk almost full: rejecting deliveries to servers’ own URLs');
     wasLow = isLow;
     onChecked(free);
-    cancel = clock.after(EVERY_MS, () => void check());
   }
 
   void check();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
+  return repeat(clock, EVERY_MS, check);
 }
