@@ -54,7 +54,9 @@ export function startMaintenance(
     }
   }
 
-  void finishErasures(store).catch((error: unknown) => log.warn({ err: error }, 'cannot finish erasing a server'));
+  void finishErasures(store).catch((error: unknown) => {
+    if (!isStopped) log.warn({ err: error }, 'cannot finish erasing a server');
+  });
   const stopDeleting = repeat(clock, HOUR, tryToDelete);
   const stopLooking = repeat(clock, MINUTE, look);
   return () => {

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import type { Cursor } from '../../src/store/store.ts';
-import { noGateway } from '../app.ts';
+import { noGateway, readLog } from '../app.ts';
 import { HARBOR, openPipeline, type Pipeline, startPipeline } from '../pipeline/harness.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
 import { until } from '../until.ts';
@@ -65,6 +65,21 @@ it('deletes nothing after it was stopped during a deletion', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   // No timer is left that would delete again.
   expect([deletions, clock.untilNext()]).toEqual([['some transfers'], Number.POSITIVE_INFINITY]);
+});
+
+it('logs that an erasure failed, unless it was stopped', async () => {
+  const logged: string[] = [];
+  const failing = Promise.withResolvers<never>();
+  const { close, restart } = await openPipeline({
+    log: readLog('warn', (line) => void logged.push((JSON.parse(line) as { msg: string }).msg)),
+    store: ({ erasure, ...store }) => ({ ...store, erasure: { ...erasure, begun: () => failing.promise } }),
+  });
+  // The first start waits for the database, too, but was stopped.
+  await restart();
+  failing.reject(new Error('The database is closed.'));
+  await until('the failure is logged', () => logged.length > 0);
+  await close();
+  expect(logged).toEqual(['cannot finish erasing a server']);
 });
 
 it('deletes nothing after it was stopped between two deletions', async () => {
