@@ -33,8 +33,8 @@ export function createProjectClients(
   { onResponse, timeoutMs }: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
 ) {
   const cached = createCache<AddressesResult>(MAX_CACHED, now);
-  /** How often the bot changed each webhook. It is part of the cache's key, so that no outdated list is used. */
-  const changes = new Map<string, number>();
+  /** How often the bot changed webhooks. It is part of the cache's key, so that no outdated list is used. */
+  let changes = 0;
 
   return (url: string, keys: ProjectKeys): ProjectClient => {
     const client = createNotification({ url, ...keys, onResponse, timeoutMs });
@@ -42,18 +42,14 @@ export function createProjectClients(
     const keyOf = (webhookId: string) => hash('sha256', JSON.stringify([keys, webhookId]));
     const changing =
       <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
-      async (webhookId: string, addresses: readonly string[]): Promise<Result> => {
-        const key = keyOf(webhookId);
-        const done = () => void changes.set(key, (changes.get(key) ?? 0) + 1);
-        return change(webhookId, addresses).finally(done);
-      };
+      (webhookId: string, addresses: readonly string[]): Promise<Result> =>
+        change(webhookId, addresses).finally(() => void changes++);
     return {
       ...client,
       addAddresses: changing(client.addAddresses),
       removeAddresses: changing(client.removeAddresses),
       knownAddresses(webhookId, withinMs) {
-        const key = keyOf(webhookId);
-        return cached(`${changes.get(key) ?? 0} ${key}`, {
+        return cached(`${changes} ${keyOf(webhookId)}`, {
           load: () => client.addresses(webhookId, withinMs),
           keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_CACHE_MS : 0),
         });
