@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ReceiverToken } from '../domain/project.ts';
+import { readInOrder } from '../domain/read-in-order.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
 import { indexTokens } from './token-index.ts';
@@ -40,13 +41,15 @@ export async function openPathTokens(options: {
   let tokens: readonly ReceiverToken[] = [];
   let scopeOf = indexTokens(tokens);
 
-  async function reread(): Promise<void> {
-    const stored = await store.projects.tokens();
+  function use(stored: readonly ReceiverToken[]): void {
     // A token in the environment replaces those in the database, which may have leaked.
     const others = stored.filter(({ scope }) => scope !== OPERATOR_SCOPE);
     tokens = fixed ? [{ token: fixed, scope: OPERATOR_SCOPE, retiring: false }, ...others] : stored;
     scopeOf = indexTokens(tokens);
   }
+
+  // Otherwise a read that began before a URL was revoked could accept that URL again.
+  const reread = readInOrder(() => store.projects.tokens(), use);
 
   async function refresh(): Promise<void> {
     onChanged?.();

@@ -1,4 +1,5 @@
 import type { StoredProject } from '../domain/project.ts';
+import { readInOrder } from '../domain/read-in-order.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
@@ -90,11 +91,14 @@ export function createProjects(options: {
     return opened && (JSON.parse(opened.text) as Sealed);
   };
 
-  async function readSigning(): Promise<void> {
-    const signed = (await store.projects.all()).filter((project) => project.signed);
+  function useSigning(projects: readonly StoredProject[]): void {
+    const signed = projects.filter((project) => project.signed);
     signing = new Map(signed.map((project) => [project.scope, keysOf(project)?.signingSecrets ?? []]));
     if (operatorSigning) signing.set(OPERATOR_SCOPE, operatorSigning);
   }
+
+  // Otherwise a read that began before a project was stored could accept its deliveries without a signature.
+  const readSigning = readInOrder(() => store.projects.all(), useSigning);
 
   async function own(project: StoredProject): Promise<ProjectAccess> {
     const { scope, projectId } = project;

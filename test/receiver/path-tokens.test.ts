@@ -1,5 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openPathTokens } from '../../src/receiver/paths.ts';
 import { indexTokens } from '../../src/receiver/token-index.ts';
+import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime } from '../until.ts';
 import { head, startReceiver, TOKEN } from './harness.ts';
 
@@ -46,4 +48,31 @@ it('logs no path token, whatever goes wrong', async () => {
   await receiver.post(HOOK, 'x');
   expect((await receiver.refused()).length).toBeGreaterThan(3);
   expect(receiver.logged.join('')).not.toMatch(new RegExp(`${TOKEN}|a-key-in-a-query`));
+});
+
+it('accepts no URL again that was revoked while the tokens were being read', async () => {
+  const taken = await takeStore();
+  onTestFinished(taken.giveBack);
+  const { store, close } = await taken.open();
+  onTestFinished(close);
+  const { projects } = store;
+  const wait = { reading: Promise.resolve() };
+  const tokens = async () => {
+    const { reading } = wait;
+    const read = await projects.tokens();
+    await reading;
+    return read;
+  };
+  const paths = await openPathTokens({ store: { projects: { ...projects, tokens } }, fixed: undefined });
+  const { token: retiring } = paths.tokens()[0]!;
+  expect([await paths.rotate(0), paths.scopeOf(retiring)]).toEqual([true, 0]);
+
+  const slow = Promise.withResolvers<void>();
+  wait.reading = slow.promise;
+  const reread = paths.reread();
+  wait.reading = Promise.resolve();
+  expect(await paths.revoke(0)).toBe(true);
+  slow.resolve();
+  await reread;
+  expect(paths.scopeOf(retiring)).toBeNull();
 });
