@@ -44,11 +44,14 @@ export function createIdentifyQueue(log: IdentifyLog, { now, after }: Clock) {
       async waitForIdentify(shardId, signal) {
         const bucket = shardId % limit.max_concurrency;
         const first = isAlone ? 0 : await afterEarlier();
+        // A connection that was given up meanwhile takes no turn from the others.
+        signal.throwIfAborted();
         const at = Math.max(now(), nextAt.get(bucket) ?? first);
         nextAt.set(bucket, at + SPACING_MS);
         await pause(at - now(), after, signal);
         // While the database is away, the bot connects anyway.
         if (!isAlone) await log.note(now()).catch(() => undefined);
+        signal.throwIfAborted();
       },
     };
   };
