@@ -11,10 +11,10 @@ const MAX_PRUNED_MS = DAY;
 const AUDIT_RETENTION_MS = 365 * DAY;
 
 /**
- * How long a server's own project's transfers that concern no subscription are kept: as long as a delivery may be
- * repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
+ * How long a server's own project's transfers that concern no subscription are kept: longer than the 49 hours in
+ * which a delivery may be repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
  */
-const UNMATCHED_RETENTION_MS = 2 * DAY;
+const UNMATCHED_RETENTION_MS = 3 * DAY;
 
 /**
  * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`

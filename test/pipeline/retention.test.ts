@@ -279,7 +279,7 @@ describe('outages of Discord', () => {
   });
 });
 
-it('deletes a transfer of a server’s own project that concerns no subscription after two days, and no other one', async () => {
+it('deletes a transfer of a server’s own project that concerns no subscription after three days, and no other one', async () => {
   const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
   const stranger: AddressText = `0x${'4'.repeat(40)}`;
   const project = { guildId: HARBOR, projectId: 'own', sealed: Buffer.alloc(1) };
@@ -287,7 +287,7 @@ it('deletes a transfer of a server’s own project that concerns no subscription
   const [old, recent] = [1, 2].map((units) => payment({ to: stranger, value: String(units * 1_000_000) }));
   await pipeline.receive(old!, 0, own);
   await pipeline.receive(old!, 0, 0);
-  await pipeline.pass(DAY, HOUR);
+  await pipeline.pass(2 * DAY, HOUR);
   await pipeline.receive(recent!, 0, own);
   await pipeline.pass(DAY + 12 * HOUR, HOUR);
   await pipeline.watch(stranger, ALERTS);
