@@ -44,7 +44,8 @@ export function guildsTable(db: Connection) {
 
     async recordLocale(guildId: string, locale: string | null): Promise<void> {
       if (locale === null) return;
-      // Recorded at every start for every guild: most are known, and need no turn among the writers.
+      // Recorded at every start for every guild: most are known, and need no turn among the writers. The write does not
+      // depend on this read, so each of the two is a whole transaction.
       if (await db.reads.get('SELECT FROM guilds WHERE guild_id = $1 AND locale = $2', guildId, locale)) return;
       await db.write((sql) =>
         sql.run(
