@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { createCooldown } from '../../commands/shared/cooldown.ts';
 import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
 import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
@@ -31,6 +32,7 @@ export function createCommandServices(
     | 'now'
     | 'after'
   > & {
+    log: Logger;
     store: Store;
     explorer: Pick<Explorer, 'token'> | null;
     health: InterfaceHealth;
@@ -40,7 +42,7 @@ export function createCommandServices(
     render: RenderSettings;
   },
 ): CommandServices {
-  const { store, health, publicUrl, version, schema, render, now, ...given } = options;
+  const { log, store, health, publicUrl, version, schema, render, now, ...given } = options;
   return {
     ...store,
     storedProjects: store.projects,
@@ -62,7 +64,7 @@ export function createCommandServices(
       schema,
     },
     ...replyWording(render),
-    chart: createCharts(),
+    chart: createCharts(log),
     eraseGuild: (guildId) => eraseGuild(store, guildId),
     sample: (subscription, server) => sampleMessage(subscription, render, now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),

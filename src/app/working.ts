@@ -100,7 +100,7 @@ function startRouting(
 }
 
 function commandServices(
-  { config, clock, now }: AppContext,
+  { config, clock, log, now }: AppContext,
   store: Store,
   { tokens, schema }: Data,
   interfaces: Interfaces,
@@ -108,6 +108,7 @@ function commandServices(
   { deliverer, settings }: Sending,
 ): CommandServices {
   return createCommandServices(config, {
+    log,
     store,
     ...interfaces,
     receiver: receiverPaths(tokens, publicUrl),

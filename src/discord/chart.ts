@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
 import { systemClock } from '../domain/clock.ts';
 import type { Language } from '../languages/index.ts';
 
@@ -18,9 +19,9 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Creates the function that draws a bar chart as a PNG, one at a time, in a thread that ends afterwards: the event loop is
- * not blocked, and the memory is freed. It rejects when no chart can be drawn on this machine.
+ * not blocked, and the memory is freed. It logs and rejects when no chart can be drawn on this machine.
  */
-export function createCharts(): (bars: Bars) => Promise<Buffer> {
+export function createCharts(log: Pick<Logger, 'warn'>): (bars: Bars) => Promise<Buffer> {
   let last: Promise<unknown> = Promise.resolve();
   return (bars) => {
     const drawn = last.then(
@@ -28,6 +29,7 @@ export function createCharts(): (bars: Bars) => Promise<Buffer> {
       () => draw(bars),
     );
     last = drawn;
+    drawn.catch((error: unknown) => log.warn({ err: error }, 'chart not drawn'));
     return drawn;
   };
 }

@@ -1,8 +1,11 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
+import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { type Bars, createCharts } from '../../src/discord/chart.ts';
+import type { Language } from '../../src/languages/index.ts';
 
-const drawChart = createCharts();
+const logged: string[] = [];
+const drawChart = createCharts(pino({}, { write: (line: string) => void logged.push(line) }));
 
 const GREEN = [0x3f, 0xb9, 0x50];
 const RED = [0xf4, 0x70, 0x5f];
@@ -35,6 +38,13 @@ it('draws simultaneous charts one after the other', async () => {
   const [one, two] = await Promise.all([drawChart(bars(1)), drawChart(bars(2))]);
   expect(one).not.toEqual(two);
   expect(await drawChart(bars(1))).toEqual(one);
+});
+
+it('logs why a chart cannot be drawn', async () => {
+  await expect(drawChart({ ...NOTHING, up: [2_000], language: 'no language' as Language })).rejects.toThrow();
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { msg: 'chart not drawn', err: { type: 'RangeError' } },
+  ]);
 });
 
 it('writes the decimal sign of the language next to the grid lines', async () => {
