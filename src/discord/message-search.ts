@@ -6,6 +6,7 @@ import type { FindOutcome, Sender, SendOutcome } from '../domain/send-outcome.ts
 const DISCORD_EPOCH = Number(SnowflakeUtil.epoch);
 /** Messages in a page of a channel's history. */
 const PAGE_SIZE = 100;
+/** How many pages are read; a message that may be beyond them is unknown. */
 const MAX_PAGES = 11;
 
 /** Creates the search for a message by its reference. `attempt`: sends a request and returns its outcome. */
@@ -51,10 +52,10 @@ export function createMessageSearch(
       if (from === null && list.length === 0) return searchHidden(channelId, after, onRequest);
       const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
       // The newest messages reach back far enough, or there are no more.
-      if (ids.length < PAGE_SIZE || (from === null && ids[0]! <= after)) break;
+      if (ids.length < PAGE_SIZE || (from === null && ids[0]! <= after)) return { status: 'absent' };
       from = (from === null ? after : ids.at(-1)!).toString();
     }
-    return { status: 'absent' };
+    return { status: 'unknown' };
   };
 }
 

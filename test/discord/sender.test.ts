@@ -42,6 +42,18 @@ it('does not mistake a reply to the message for the message itself in a search',
   expect(await find(forwarded, reply)).toEqual({ status: 'absent' });
 });
 
+it('does not report a message as absent that may be beyond the pages which a search reads', async () => {
+  let pages = 0;
+  const sender = await serving((response) => {
+    const first = BigInt(Date.UTC(2026, 1)) << 22n;
+    const ids = Array.from({ length: 100 }, (_, n) => ({ id: String(first + BigInt(100 * pages + n)) }));
+    pages++;
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify(ids));
+  });
+  expect(await sender.find('1', 'ABCDEFGHIJ', Date.UTC(2026, 0), () => undefined)).toEqual({ status: 'unknown' });
+  expect(pages).toBe(11);
+});
+
 /** The outcome of the search, then the status and the body of each response. */
 it.each<[string, string, ...string[]]>([
   ['cannot be read', 'unknown', '403 {"code":50001,"message":"words"}'],
