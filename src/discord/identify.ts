@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, followClock } from '../domain/clock.ts';
 
 /** In this time, Discord lets one shard of each bucket identify. */
 const SPACING_MS = 5_000;
@@ -25,16 +25,26 @@ interface Throttler {
  * Creates the queue in which the shards of every client of this process identify. With several shards it also waits for
  * those of earlier processes. A single shard tries at once: if that is too soon, Discord makes it wait, which takes as long.
  */
-export function createIdentifyQueue(log: IdentifyLog, { now, after }: Clock) {
+export function createIdentifyQueue(log: IdentifyLog, clock: Clock) {
+  const { after } = clock;
   /** When each bucket's next shard may identify, as far as this process knows. */
   const nextAt = new Map<number, number>();
-  let earlier: Promise<number> | null = null;
+  /** When any bucket may identify after what earlier processes did. */
+  let firstAt = 0;
+  let earlier: Promise<void> | null = null;
+  // A clock that is set back by an hour must not keep a shard waiting for an hour.
+  const now = followClock(clock, (ms) => {
+    firstAt -= ms;
+    for (const [bucket, at] of nextAt) nextAt.set(bucket, at - ms);
+  });
 
-  /** When any bucket may identify after what earlier processes did. A clock that was ahead delays nothing for long. */
-  const afterEarlier = (): Promise<number> =>
+  const readEarlier = (): Promise<void> =>
     (earlier ??= log.last().then(
-      (at) => (at === null ? 0 : Math.min(at, now()) + SPACING_MS),
-      () => 0,
+      (at) => {
+        // The clock of the earlier process may have been ahead.
+        if (at !== null) firstAt = Math.min(at, now()) + SPACING_MS;
+      },
+      () => undefined,
     ));
 
   return async (manager: Manager): Promise<Throttler> => {
@@ -43,10 +53,10 @@ export function createIdentifyQueue(log: IdentifyLog, { now, after }: Clock) {
     return {
       async waitForIdentify(shardId, signal) {
         const bucket = shardId % limit.max_concurrency;
-        const first = isAlone ? 0 : await afterEarlier();
+        if (!isAlone) await readEarlier();
         // A connection that was given up meanwhile takes no turn from the others.
         signal.throwIfAborted();
-        const at = Math.max(now(), nextAt.get(bucket) ?? first);
+        const at = Math.max(now(), nextAt.get(bucket) ?? firstAt);
         nextAt.set(bucket, at + SPACING_MS);
         await pause(at - now(), after, signal);
         // While the database is away, the bot connects anyway.

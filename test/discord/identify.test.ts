@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createIdentifyQueue, type IdentifyLog } from '../../src/discord/identify.ts';
+import { HOUR } from '../../src/domain/durations.ts';
 
 /** The queue of two shards that identify one after the other; `log`: what differs from one without entries. */
 async function open(log: Partial<IdentifyLog> = {}) {
@@ -26,6 +27,17 @@ it('takes no turn for a connection that was given up while the database was read
   reading.resolve(null);
   await expect(first.waited).rejects.toThrow('aborted');
   // The time does not pass: this is the first turn.
+  await second.waited;
+});
+
+it('lets the next shard identify after five seconds when the clock is set back by an hour', async () => {
+  const { clock, wait } = await open();
+  await wait(0).waited;
+  clock.leap(-HOUR);
+  const second = wait(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(clock.untilNext()).toBe(5_000);
+  clock.advance(5_000);
   await second.waited;
 });
 
