@@ -30,8 +30,12 @@ export function openServer(log: Logger): FastifyInstance {
   server.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
   );
-  server.setErrorHandler<FastifyError>(({ statusCode = 500, message }, _request, reply) =>
-    reply.code(statusCode).send({ error: { message: statusCode < 500 ? message : 'The request failed' } }),
-  );
+  server.setErrorHandler<FastifyError>((error, { log }, reply) => {
+    const { statusCode = 500, message } = error;
+    if (statusCode >= 500) log.error({ err: error }, 'request failed');
+    return reply
+      .code(statusCode)
+      .send({ error: { message: statusCode < 500 ? message : 'The request failed. Try again later.' } });
+  });
   return server;
 }

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { wholeNumber } from '../config.ts';
 import { PAGE_HEADERS, page } from '../html.ts';
@@ -27,13 +27,6 @@ export const rowsQuery = z.object({
 export function discoveryRoutes(server: FastifyInstance, root: string, categories: readonly Category[]): void {
   const active = categories.filter((category) => category.active);
   const categoryOf = (key: string) => active.find((category) => category.key === key);
-  server.setErrorHandler<FastifyError>((error, request, reply) => {
-    const statusCode = error.statusCode ?? 500;
-    if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
-    const message = statusCode >= 500 ? 'The request failed. Try again later.' : error.message;
-    return reply.code(statusCode).send({ error: { message } });
-  });
-
   server.get('/api/infrastructure-providers/categories', () => ({
     result: active.map(({ key, name, rows }) => ({
       key,
