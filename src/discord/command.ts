@@ -52,7 +52,7 @@ export interface Choice {
   value: string;
 }
 
-/** The interactions that commands get: always in a guild. */
+/** The interactions that commands get: in a guild, unless the command works `anywhere` and the context is outside. */
 export type CommandUse = ChatInputCommandInteraction<'cached' | 'raw'>;
 export type AutocompleteUse = AutocompleteInteraction<'cached' | 'raw'>;
 export type ButtonUse = ButtonInteraction<'cached' | 'raw'>;
