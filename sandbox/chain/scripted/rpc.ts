@@ -26,8 +26,6 @@ interface Filter {
 /** Returns the result of a JSON-RPC method in the form that a node returns. @throws {@link RpcError} */
 export function callMethod(ledger: Ledger, method: string, params: Params): unknown {
   switch (method) {
-    case 'web3_clientVersion':
-      return 'scripted/1';
     case 'eth_chainId':
       return '0x7a69';
     case 'eth_blockNumber':
