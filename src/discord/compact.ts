@@ -2,12 +2,13 @@ import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { addressPage } from '../domain/explorer.ts';
 import { linkText } from '../domain/text.ts';
-import { partsOf } from '../domain/transaction-parts.ts';
+import { partsOf, type View } from '../domain/transaction-parts.ts';
 import { checksumAddress } from '../domain/typed-address.ts';
 import { type AlertPart, type Alerts, idsOf, partWords, type Side, swapWords } from './body.ts';
 import type { RenderContext } from './render-context.ts';
 import { remarksOf } from './warnings.ts';
 import {
+  assetName,
   counted,
   hash,
   labelOf,
@@ -17,7 +18,6 @@ import {
   transactionUrl,
   transferCount,
   VIEW_STYLES,
-  whatMoved,
 } from './wording.ts';
 
 /** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
@@ -32,7 +32,8 @@ type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
 
 /**
  * Renders one transaction in two lines: the wallet, what and how much; then the counterparties and the transaction. A
- * third line contains remarks. Every address and the transaction's hash are complete, as a link's target or as text.
+ * third line contains remarks. The transaction's hash and every address that is named are complete, as a link's target
+ * or as text. Of many transfers the first addresses are named and the others counted.
  */
 export function compactLines(alerts: Alerts, given: RenderContext): string[] {
   const context: RenderContext = { ...given, linksTokens: true };
@@ -69,16 +70,27 @@ function lineTitle(part: Line, context: RenderContext): string {
   return `${ownersOf(alerts, context)} ${signedWords(part, context)}`;
 }
 
-/** Several transfers of one transaction: their sum if they go one way and have one; otherwise how many there are. */
+/** Several transfers of one transaction: their sum if they have one, otherwise how many there are. */
 function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
-  const [part] = parts as [AlertPart, ...AlertPart[]];
   const owners = ownersOf(alerts, context);
-  const alike = part.kind === 'line' && parts.every((one) => one.kind === 'line' && one.view === part.view);
-  const sum = alike && new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
-  if (part.kind !== 'line' || sum === null) return `${VIEW_STYLES.several.icon} ${owners} ${countOf(alerts, context)}`;
-  const together = context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount: sum });
-  return `${VIEW_STYLES[part.view].icon} ${owners} ${signed(signOf(part), together)}`;
+  const sum = onlySum(parts, alerts, context);
+  return sum === null
+    ? `${VIEW_STYLES.several.icon} ${owners} ${countOf(alerts, context)}`
+    : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
 }
+
+/** The sum of one watched address's transfers that go one way, as the title shows it; null: there is none. */
+function onlySum(parts: AlertPart[], alerts: Alerts, context: RenderContext): { view: View; words: string } | null {
+  const [part] = parts as [AlertPart, ...AlertPart[]];
+  if (part.kind !== 'line' || parts.some((one) => one.kind !== 'line' || one.view !== part.view)) return null;
+  const amount = new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
+  return amount === null
+    ? null
+    : { view: part.view, words: signed(signOf(part), inTransfers(amount, alerts, context)) };
+}
+
+const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
 
 /** How many transfers of one transaction these are, in words. */
 const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
@@ -121,7 +133,7 @@ const signedWords = (part: Line, context: RenderContext): string => signed(signO
 function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
   const own = ownFacts(alerts, context);
   const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > MAX_LEGS) return [...own, ...sums(alerts, context)];
+  if (parts.length > MAX_LEGS) return [...own, ...sums(parts, alerts, context)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
   if (part.kind !== 'swap') return [...own, ...lineFacts(part, context)];
   const others = new Set([
@@ -129,7 +141,7 @@ function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): st
     ...part.got.map(({ transfer }) => transfer.from),
   ]);
   if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
-    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(alerts, context) : legs(part, context))];
+    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(parts, alerts, context) : legs(part, context))];
   const [other] = others;
   if (other === ZERO_ADDRESS) return [...own, context.t('alert.withZero')];
   return [...own, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
@@ -194,20 +206,25 @@ function legs(part: AlertPart, context: RenderContext): string[] {
   return [`${names}**${signedWords(part, context)}** ${[first, ...rest].join(' ')}`];
 }
 
-/** What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. */
-function sums(alerts: Alerts, context: RenderContext): string[] {
+/**
+ * What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. Without a
+ * sum, the asset's name and the count.
+ */
+function sums(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
   const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
-  const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) =>
-    [view, transfer.kind, transfer.token, transfer.decimals].join(' '),
-  );
+  const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) => {
+    // Tokens without a known contract are distinguished by name.
+    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
+    return [view, transfer.kind, token, transfer.decimals].join(' ');
+  });
+  const isInTitle = onlySum(parts, alerts, context) !== null;
   return [...groups.values()].flatMap((group) => {
     const [{ part, alert }] = group as [(typeof group)[0]];
     const together = group.map((one) => one.alert) as Alerts;
-    const amount = totalMoved(together, context) ?? whatMoved(alert.transfer, context);
-    const words = context.t('alert.inTransfers', { ...counted(transferCount(together), context), amount });
     const facts = wayFacts({ view: part.view, alerts: together }, context);
-    // The title already shows a single sum.
-    return groups.size === 1 ? facts : [`**${signed(signOf(part), words)}** ${facts.join(' ')}`];
+    if (isInTitle) return facts;
+    const amount = totalMoved(together, context) ?? assetName(alert.transfer, context);
+    return [`**${signed(signOf(part), inTransfers(amount, together, context))}** ${facts.join(' ')}`];
   });
 }
 

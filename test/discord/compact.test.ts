@@ -1,7 +1,7 @@
 import type { APISectionComponent, APITextDisplayComponent } from 'discord.js';
 import { describe, expect, it } from 'vitest';
 import { renderAlerts } from '../../src/discord/render.ts';
-import { ZERO_ADDRESS } from '../../src/domain/address.ts';
+import { type AddressText, ZERO_ADDRESS } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
@@ -15,6 +15,7 @@ const render = (alerts: Alert[], now: number | null = 0, frozen: object | null =
   renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, now, frozen && JSON.stringify(frozen));
 const textOf = (...alerts: Alert[]) => textsOf(render(alerts).payload.components).join('\n');
 const read = (...alerts: Alert[]) => plain(textOf(...alerts));
+const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
 
 describe('a compact alert', () => {
   it.each<[string, Partial<Transfer>, Partial<Alert>, string]>([
@@ -40,6 +41,12 @@ describe('a compact alert', () => {
       { matches: [matchOf(USDC, 'token')], labels: { [USDC]: 'Dollar' } },
       '🪙 Dollar 5 USDC\n-# from 0xcc95…6430 to 0x1ea1…68cE · transaction',
     ],
+    [
+      'a mint of a watched token',
+      { from: ZERO_ADDRESS, to: BOB },
+      { matches: [matchOf(USDC, 'token')], labels: { [USDC]: 'Dollar' } },
+      '✨ Dollar 5 USDC\n-# newly minted · to 0x1ea1…68cE · transaction',
+    ],
     ['identical transfers', {}, { count: 2 }, '📥 Treasury +5 USDC ×2\n-# from 0xcc95…6430 · transaction'],
   ])('shows %s in two lines, the wallet first', (_, transfer, more, text) => {
     expect(read(compact(transfer, more))).toBe(text);
@@ -60,6 +67,12 @@ describe('a compact alert', () => {
       `/tx/${HASH})`,
     ])
       expect(text).toContain(part);
+  });
+
+  it('links a watched token to its page', () => {
+    expect(textOf(compact({ to: BOB }, { matches: [matchOf(USDC, 'token')] }))).toContain(
+      `](https://explorer.example/token/${checksumAddress(USDC)})`,
+    );
   });
 
   it('contains both full addresses and the full hash as text if there is no explorer', () => {
@@ -126,14 +139,80 @@ describe('compact alerts of a transaction', () => {
   });
 
   it('sums up two hundred transfers of a transaction in one compact alert', () => {
-    const many = Array.from({ length: 200 }, (_, n) =>
-      compact({ txHash: HASH, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, '0')}` }),
-    );
+    const many = Array.from({ length: 200 }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) }));
     const { payload, used } = render(many);
     expect(used).toBe(200);
     expect(plain(textsOf(payload.components).join('\n'))).toMatch(
       /^📤 Treasury −1,000 USDC in 200 transfers\n-# to 0x0000…0001, (0x\S+, ){4}and 195 more · transaction$/,
     );
+  });
+
+  it('shows up to ten transfers of a transaction one by one, and sums up eleven', () => {
+    const paid = (count: number) =>
+      read(...Array.from({ length: count }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) })));
+    expect(paid(10).match(/−5 USDC to /g)).toHaveLength(10);
+    expect(paid(11)).toMatch(/^📤 Treasury −55 USDC in 11 transfers\n-# to 0x0000…0001, /);
+  });
+
+  describe('of twelve transfers', () => {
+    const twelve = (transferOf: (n: number) => Partial<Transfer>, moreOf: (n: number) => Partial<Alert> = () => ({})) =>
+      Array.from({ length: 12 }, (_, n) => compact({ txHash: HASH, ...transferOf(n) }, moreOf(n)));
+    const others = '0x0000…0001, 0x0000…0002, 0x0000…0003';
+
+    it.each<[string, Alert[], string]>([
+      [
+        'the sum that twelve watched wallets got',
+        twelve(
+          (n) => ({ to: address(n + 1) }),
+          (n) => ({ matches: [matchOf(address(n + 1), 'incoming')] }),
+        ),
+        `🧾 ${others}, and 9 more 12 transfers in one transaction\n-# +60 USDC in 12 transfers from 0xcc95…6430`,
+      ],
+      [
+        'the sum that twelve watched wallets paid',
+        twelve(
+          (n) => ({ from: address(n + 1), to: ALICE }),
+          (n) => ({ matches: [matchOf(address(n + 1), 'outgoing')] }),
+        ),
+        `🧾 ${others}, and 9 more 12 transfers in one transaction\n-# −60 USDC in 12 transfers to 0xcc95…6430`,
+      ],
+      [
+        'the token if an amount is unknown',
+        twelve((n) => ({ value: n === 5 ? null : '5000000' })),
+        '🧾 Treasury 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+      ],
+      [
+        'the token if the sum is too long to be read',
+        twelve(() => ({ decimals: 130 })),
+        '🧾 Treasury 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+      ],
+      [
+        'a sum for each number of decimals that a token claims',
+        twelve((n) => ({ decimals: n < 6 ? 6 : 3 })),
+        '🧾 Treasury 12 transfers in one transaction\n-# +30 USDC in 6 transfers from 0xcc95…6430' +
+          ' · +30,000 USDC in 6 transfers from 0xcc95…6430',
+      ],
+      [
+        'each token whose contract is unknown',
+        twelve((n) => ({ token: null, tokenSymbol: n < 6 ? 'AAA' : 'BBB' })),
+        '🧾 Treasury 12 transfers in one transaction\n-# + `AAA` in 6 transfers from 0xcc95…6430' +
+          ' · + `BBB` in 6 transfers from 0xcc95…6430',
+      ],
+    ])('shows below a title without a sum %s', (_, alerts, text) => {
+      expect(read(...alerts)).toBe(`${text} · transaction`);
+    });
+
+    it('shows no single transfer’s amount as the total if one of two tokens has no sum', () => {
+      const tiny = compact({ txHash: HASH, ...COIN, value: '1' });
+      for (const unsummed of [
+        twelve((n) => ({ value: n === 5 ? null : '5000000' })),
+        twelve(() => ({ decimals: 130 })),
+      ]) {
+        const text = read(...unsummed, tiny);
+        expect(text).toContain('+ USDC in 12 transfers from');
+        expect(text).toContain('+0.000000000000000001 ETH in 1 transfer from');
+      }
+    });
   });
 });
 
