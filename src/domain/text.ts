@@ -36,7 +36,7 @@ export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES):
   for (const { segment } of graphemes.segment(clean)) {
     if (shown.length === max) return `${shown.join('').trimEnd()}…`;
     // A grapheme may be a chain of hundreds of letters.
-    shown.push(segment.length > 8 ? segment.slice(0, 8) : segment);
+    shown.push(startOf(segment, 8));
   }
   return shown.join('');
 }
@@ -63,6 +63,9 @@ export function isLinkable(url: string): boolean {
   return url.length <= 512 && URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
 }
 
+/** The first `max` characters of a text; one fewer where that would cut a surrogate pair. */
+const startOf = (text: string, max: number): string => text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
+
 /**
  * Cuts a text to this many characters, never within a surrogate pair. Closes inline code and the isolates of {@link
  * isolate}.
@@ -70,7 +73,7 @@ export function isLinkable(url: string): boolean {
 export function cutTo(text: string, max: number): string {
   if (text.length <= max) return text;
   const closing = text.includes('\u2068') ? 2 : 1;
-  const short = text.slice(0, max - 1 - closing).replace(/[\ud800-\udbff]$/, '');
+  const short = startOf(text, max - 1 - closing);
   const isIsolated = short.lastIndexOf('\u2068') > short.lastIndexOf('\u2069');
   return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isIsolated ? '\u2069' : ''}`;
 }

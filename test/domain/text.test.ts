@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Inline, readInline, readMarkdown } from '../../sandbox/page/client/markdown.ts';
-import { asName, asSymbol, cutTo, inCode, isLinkable, linkText } from '../../src/domain/text.ts';
+import { asName, asSymbol, cutTo, inCode, isLinkable, linkText, plainText } from '../../src/domain/text.ts';
 import { NAUGHTY } from '../fuzz/naughty.ts';
 
 /** A name is text or code, whatever Discord's Markdown makes of what stands around it. */
@@ -64,6 +64,21 @@ it('cuts a text at whole characters, closes its code, and isolates right-to-left
   expect(cutTo('12😀456', 5)).toBe('12…');
   expect(cutTo('5 \u2068`دولار`\u2069 · 0x12', 10)).toBe('5 \u2068`دول…`\u2069');
   expect(cutTo('5 \u2068`د`\u2069 · 0x12', 10)).toBe('5 \u2068`د`\u2069…');
+});
+
+it('never cuts a surrogate pair', () => {
+  // Jamo and marks join into one grapheme of any length.
+  const unit = fc.constantFrom('ᄀ', '\u{1e8d0}', '😀', 'a', '\u2068', '\ud83a', '\udcd0');
+  const text = fc.string({ unit, maxLength: 40, size: 'max' });
+  const joined = `${'ᄀ'.repeat(7)}\u{1e8d0}`;
+  fc.assert(
+    fc.property(text, fc.integer({ min: 3, max: 40 }), (name, max) => {
+      const plain = plainText(name, max) ?? '';
+      expect(plain.isWellFormed()).toBe(true);
+      expect(cutTo(plain, max).isWellFormed()).toBe(true);
+    }),
+    { examples: [[joined, 32]], numRuns: 1_000 },
+  );
 });
 
 describe('text from the chain', () => {
