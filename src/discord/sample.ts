@@ -46,7 +46,6 @@ export function sampleMessage(
         warnings: [],
         labels: {},
         language,
-        timezone: null,
         hold: null,
         style: styleOf(subscription.style, style),
         isCataloged: false,

@@ -32,9 +32,8 @@ export interface Alert {
   warnings: Warning[];
   /** The guild's own names of the transfer's addresses. */
   labels: Partial<Record<AddressText, string>>;
-  /** As the guild's admins chose them. */
+  /** The one that the guild's admins chose, otherwise the guild's locale. */
   language: string | null;
-  timezone: string | null;
   /** Why it was not posted at once. */
   hold: Hold | null;
   /** How it looks, unless it is suspicious: then it is always `full`. */

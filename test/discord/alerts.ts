@@ -61,7 +61,6 @@ export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {
     warnings: [],
     labels: {},
     language: null,
-    timezone: null,
     hold: null,
     style: 'full',
     isCataloged: false,

@@ -88,7 +88,7 @@ const alerts = fc
       }));
       const time = 1_750_000_000_000;
       const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: time, receivedAt: time, inboxId: id };
-      const plain = { language: null, timezone: null, hold: null };
+      const plain = { language: null, hold: null };
       return [{ id, ...at, transfer, ...rest, matches, ...plain }];
     }),
   )
@@ -150,7 +150,6 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       warnings: [],
       labels: {},
       language: null,
-      timezone: null,
       hold: null,
       style,
       isCataloged,

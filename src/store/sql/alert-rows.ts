@@ -26,7 +26,6 @@ export const ALERT_COLUMNS = `a.id, a.guild_id AS "guildId", a.channel_id AS "ch
   t.data, t.count, t.reorganized, a.warnings, a.hold,
   (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT locale FROM guilds WHERE guild_id = a.guild_id) AS locale,
-  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone,
   (SELECT style FROM guilds WHERE guild_id = a.guild_id) AS "guildStyle",
   (SELECT cataloged FROM catalog WHERE token = t.token) AS cataloged`;
 
