@@ -28,7 +28,7 @@ export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; colo
 
 /** Maximum length of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
 export const MAX_SUM = 120;
-/** Maximum length of a token ID in a line; longer ones are among the details. */
+/** Maximum length of a token ID in a line; of a longer one the first and last digits are shown. */
 export const MAX_TOKEN_ID = 24;
 /** Maximum number of graphemes of a label. */
 const MAX_LABEL = 60;
@@ -105,7 +105,7 @@ export function whatMoved(transfer: Transfer, context: RenderContext): string {
   return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
 }
 
-/** An NFT. Long IDs are shortened here and shown in full among the details. */
+/** An NFT. A long ID is shortened; the details of a full alert about this NFT alone show all of it. */
 function item({ tokenId, tokenIdExact }: Transfer, name: string, context: RenderContext): string {
   if (tokenId === null) return context.t('alert.noTokenId', { name });
   if (!tokenIdExact) return context.t('alert.impreciseItem', { name, id: code(tokenId, '?', context) });
