@@ -144,6 +144,27 @@ describe('a digest', () => {
     expect(embed!.fields![0]!.value.split('\n')).toHaveLength(4);
   });
 
+  it('warns once of each other project that a digest’s events name, suspicious or not', async () => {
+    const named = (projectId: string, ...more: Warning[]) =>
+      alertOf({}, { warnings: [{ kind: 'other-project', projectId }, ...more] });
+    const imitation: Warning = { kind: 'imitation', symbol: 'USDC', genuine: null };
+    for (const alerts of [list, summed(list)]) {
+      const warned = [...alerts, named('one'), named('one'), named('two', imitation)];
+      const [embed] = (await renderDigest(warned, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+      const projects = [...embed!.description!.matchAll(/^⚠️ \*\*This event names another project, `(\w+)`/gm)];
+      expect(projects.map(([, id]) => id).toSorted()).toEqual(['one', 'two']);
+    }
+  });
+
+  it('sums up a digest of ten transfers if their lines are too long for one message', async () => {
+    const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
+    const ten = Array.from({ length: 10 }, () => alertOf({}, { labels }));
+    const [embed] = (await renderDigest(ten, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+    expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
+    expect(embed!.description).toContain('📥 50 `USDC` in 10 transfers');
+    expect(embed!.fields).toHaveLength(1);
+  });
+
   it('lists every transfer in a file when there are many, and no cell is a formula', async () => {
     const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
     const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', SETTINGS);
