@@ -37,6 +37,16 @@ describe('several transfers of one transaction', () => {
     expect(times(text, '**From**')).toBe(1);
   });
 
+  it('shows the last block that a transaction was seen in after reorganizations', () => {
+    const alerts = [1_235, 1_236].map((blockNumber) => alertOf({ txHash: HASH, blockNumber }, { reorganized: true }));
+    expect(embedsOf(...alerts)[0]!.fields!.at(-1)!.value).toContain('Block 1,236 · ');
+  });
+
+  it('shows the fee in the coin that another transfer of the transaction names', () => {
+    const alerts = [alertOf({ txHash: HASH }), alertOf({ txHash: HASH, ...COIN })];
+    expect(embedsOf(...alerts)[0]!.fields!.at(-1)!.value).toContain('Fee 0.000021 ETH');
+  });
+
   it('counts several transfers of different kinds', () => {
     const [embed] = embedsOf(alertOf({ txHash: HASH }), alertOf({ txHash: HASH, from: TREASURY, to: PAYROLL }));
     expect(embed!.title).toBe('🧾 2 transfers in one transaction');
@@ -65,8 +75,9 @@ describe('several transfers of one transaction', () => {
   });
 
   it('continues in the next message with transfers that do not fit, each once', () => {
-    const left = Array.from({ length: 60 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
+    const left = Array.from({ length: 300 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
     const reported: string[] = [];
+    let messages = 0;
     while (left.length > 0) {
       const { payload, used } = render(...left);
       const text = payload.embeds![0]!.description!;
@@ -74,8 +85,10 @@ describe('several transfers of one transaction', () => {
       expect(used).toBeGreaterThan(0);
       reported.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
       left.splice(0, used);
+      messages++;
     }
-    expect(reported).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
+    expect(messages).toBeGreaterThan(1);
+    expect(reported).toEqual(Array.from({ length: 300 }, (_, n) => String(n + 1)));
   });
 });
 
@@ -166,10 +179,11 @@ it('shows below the title in full what does not fit into it', () => {
 });
 
 it('shows every digit in a plain-text alert, and a token ID as one', () => {
-  const huge = '1234567890'.repeat(7);
-  const several: Partial<Transfer> = { ...key('7'), kind: 'erc1155', value: '12' };
+  // As long as both can be: 78 digits.
+  const huge = String(2n ** 256n - 1n);
+  const several: Partial<Transfer> = { ...key(huge), kind: 'erc1155', value: huge };
   const reported = [{ value: huge }, key('7'), several].map((one) => renderPlain(alertOf(one), 'ABCDEFGHIJ').content!);
-  expect(reported.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', '12 × #7']);
+  expect(reported.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', `${huge} × #${huge}`]);
 });
 
 it('shows a swap with several counterparties leg by leg', () => {

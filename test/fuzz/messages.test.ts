@@ -10,6 +10,7 @@ import type { Alert } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import type { AlertStyle, Perspective } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
+import { alertOf } from '../discord/alerts.ts';
 import { textsOf } from '../discord/shown.ts';
 import { ALERTS, ALICE, openPipeline, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
@@ -121,6 +122,21 @@ it('renders messages that Discord accepts and that mention only the chosen roles
     }),
     { numRuns: 150 },
   );
+});
+
+it('splits one transaction between messages before an embed is too long or has too many fields', async () => {
+  const txHash = `0x${'a'.repeat(64)}`;
+  const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+  const token = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
+  for (const alerts of [
+    Array.from({ length: 300 }, (_, n) => alertOf({ txHash, value: `${n + 1}000000` })),
+    Array.from({ length: 40 }, (_, n) => alertOf({ txHash, token: token(n + 1) })),
+  ]) {
+    const { payload, used } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
+    expect(used).toBeGreaterThan(20);
+    expect(used).toBeLessThan(alerts.length);
+    await expectAccepted(payload);
+  }
 });
 
 it.each(NAUGHTY.map((name, index) => [index, name]))(
