@@ -58,7 +58,8 @@ function titleOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): st
   if (parts.length > 1) return severalTitle(parts, alerts, context);
   if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
   const words = swapWords(part, context);
-  const moved = words === null ? countOf(alerts, context) : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
+  const moved =
+    words === null ? `· ${countOf(alerts, context)}` : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
   return `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
 }
 
@@ -75,7 +76,7 @@ function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext
   const owners = ownersOf(alerts, context);
   const sum = onlySum(parts, alerts, context);
   return sum === null
-    ? `${VIEW_STYLES.several.icon} ${owners} ${countOf(alerts, context)}`
+    ? `${VIEW_STYLES.several.icon} ${owners} · ${countOf(alerts, context)}`
     : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
 }
 

@@ -132,7 +132,7 @@ describe('compact alerts of a transaction', () => {
     const alerts = [compact({ txHash: HASH }), compact({ txHash: HASH, from: TREASURY, to: BOB })];
     expect(read(...alerts)).toBe(
       [
-        '🧾 Treasury 2 transfers in one transaction',
+        '🧾 Treasury · 2 transfers in one transaction',
         '-# +5 USDC from 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
       ].join('\n'),
     );
@@ -166,7 +166,7 @@ describe('compact alerts of a transaction', () => {
           (n) => ({ to: address(n + 1) }),
           (n) => ({ matches: [matchOf(address(n + 1), 'incoming')] }),
         ),
-        `🧾 ${others}, and 9 more 12 transfers in one transaction\n-# +60 USDC in 12 transfers from 0xcc95…6430`,
+        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# +60 USDC in 12 transfers from 0xcc95…6430`,
       ],
       [
         'the sum that twelve watched wallets paid',
@@ -174,28 +174,28 @@ describe('compact alerts of a transaction', () => {
           (n) => ({ from: address(n + 1), to: ALICE }),
           (n) => ({ matches: [matchOf(address(n + 1), 'outgoing')] }),
         ),
-        `🧾 ${others}, and 9 more 12 transfers in one transaction\n-# −60 USDC in 12 transfers to 0xcc95…6430`,
+        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# −60 USDC in 12 transfers to 0xcc95…6430`,
       ],
       [
         'the token if an amount is unknown',
         twelve((n) => ({ value: n === 5 ? null : '5000000' })),
-        '🧾 Treasury 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
       ],
       [
         'the token if the sum is too long to be read',
         twelve(() => ({ decimals: 130 })),
-        '🧾 Treasury 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
       ],
       [
         'a sum for each number of decimals that a token claims',
         twelve((n) => ({ decimals: n < 6 ? 6 : 3 })),
-        '🧾 Treasury 12 transfers in one transaction\n-# +30 USDC in 6 transfers from 0xcc95…6430' +
+        '🧾 Treasury · 12 transfers in one transaction\n-# +30 USDC in 6 transfers from 0xcc95…6430' +
           ' · +30,000 USDC in 6 transfers from 0xcc95…6430',
       ],
       [
         'each token whose contract is unknown',
         twelve((n) => ({ token: null, tokenSymbol: n < 6 ? 'AAA' : 'BBB' })),
-        '🧾 Treasury 12 transfers in one transaction\n-# + `AAA` in 6 transfers from 0xcc95…6430' +
+        '🧾 Treasury · 12 transfers in one transaction\n-# + `AAA` in 6 transfers from 0xcc95…6430' +
           ' · + `BBB` in 6 transfers from 0xcc95…6430',
       ],
     ])('shows below a title without a sum %s', (_, alerts, text) => {
