@@ -109,8 +109,9 @@ export function createChannelTable() {
     /** Begins or continues the search for an alert that fails its message; null: it was found. */
     setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
     /** Makes a channel wait until then at least, and keeps everything else. */
-    postpone: (id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void =>
-      set(id, { dueAt: Math.max(get(id).dueAt, until), waitsFor }),
+    postpone(id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void {
+      if (until > get(id).dueAt) set(id, { dueAt: until, waitsFor });
+    },
     /** Makes a channel's edits wait until then; its new alerts do not. */
     postponeEdits: (id: string, until: number): void => set(id, { editsDueAt: until }),
     /** Records that the bot cannot post in a channel; it is tried again then. */

@@ -70,6 +70,7 @@ it('waits for a channel’s Retry-After although it cannot be stored that the me
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
   expect(asked).toHaveLength(1);
+  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason: 'rate' }]);
   await pipeline.pass(2 * SECOND);
   expect(pipeline.numbers(ALERTS)).toEqual(['1']);
 });
