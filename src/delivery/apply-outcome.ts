@@ -48,6 +48,7 @@ export function createOutcomes(options: OutcomesOptions) {
     const { head, expired } = step;
     if (expired !== null) await store.outbox.expire(id, expired, `${head.reason} for too long`, now);
     const notified = await states.setBlocked(id, guildId, step);
+    // After it is stored: if that fails, the channel is tried again soon, and its state and notice are stored then.
     scheduler.block(id, head.dueAt);
     if (notified !== null) scheduler.addAlerts([{ channelId: notified }], 0, now);
   }

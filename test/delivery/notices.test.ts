@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MINUTE } from '../../src/domain/clock.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { StoreError } from '../../src/errors.ts';
 import {
   ALERTS,
   GENERAL,
@@ -51,6 +52,28 @@ describe('a blocked channel', () => {
       await pipeline.idle();
     }
     expect(notices(WHALES)).toHaveLength(2);
+  });
+
+  it('parks and reports a channel soon although storing its state fails once', async () => {
+    let failures = 0;
+    pipeline = await startPipeline({
+      store: ({ channels, ...others }) => ({
+        ...others,
+        channels: {
+          ...channels,
+          async setState(...state) {
+            if (failures++ === 0) throw new StoreError('disk full', 'SQLITE_FULL');
+            return channels.setState(...state);
+          },
+        },
+      }),
+    });
+    for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
+    close(ALERTS);
+    await send();
+    await pipeline.pass(10 * SECOND);
+    expect(await pipeline.store.channels.blocked(HARBOR)).toHaveLength(1);
+    expect(notices(WHALES)).toHaveLength(1);
   });
 
   it('drops the notice of a parked channel that opens before it was sent', async () => {
