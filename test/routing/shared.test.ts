@@ -85,6 +85,21 @@ it('reads the inbox again after the response to a commit was lost, and reports t
   ]);
 });
 
+it('reports only once that alerts wait after a commit whose response was lost, though nothing else arrives', async () => {
+  const { router, fault, reported, deliver, paused, retry } = await start();
+  fault.commit = 'response lost';
+  await deliver();
+  router.wake();
+  await paused();
+  fault.commit = 'none';
+  retry();
+  await until('the retry finds the inbox empty', () => reported.length > 0);
+  router.wake();
+  // Resolves once the inbox was read again.
+  await router.close();
+  expect(reported).toEqual(['unnamed']);
+});
+
 it('repeats a commit that was not stored, and names its channels once', async () => {
   const { store, router, fault, tried, reported, channelId, deliver, paused, retry } = await start();
   fault.commit = 'refused';
