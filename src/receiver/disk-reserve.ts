@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
-import { repeat } from '../domain/repeat.ts';
 import { freeBytes as freeBytesOf } from '../limits.ts';
 
 const EVERY_MS = 10 * SECOND;
@@ -32,8 +31,8 @@ export function createDiskReserve(reserveBytes: number, now: () => number) {
 }
 
 /**
- * Checks every 10 s how much of the database's disk is free, and logs when that becomes less than `reserveBytes`; returns a
- * stop function.
+ * Checks at once, and 10 s after each check, how much of the database's disk is free. Logs when that becomes less than
+ * `reserveBytes`. Returns a stop function.
  */
 export function watchDisk(options: {
   file: string;
@@ -45,17 +44,25 @@ export function watchDisk(options: {
 }): () => void {
   const { file, reserveBytes, clock, log, onChecked, freeBytes = freeBytesOf } = options;
   let wasLow = false;
+  let isStopped = false;
+  let cancel = () => {};
 
   async function check(): Promise<void> {
     // A file system that does not report its size keeps no reserve.
     const free = await freeBytes(file).catch(() => Number.POSITIVE_INFINITY);
+    if (isStopped) return;
     const isLow = free < reserveBytes;
     if (isLow && !wasLow)
       log.error({ freeBytes: free, reserveBytes }, 'disk almost full: rejecting deliveries to servers’ own URLs');
     wasLow = isLow;
     onChecked(free);
+    cancel = clock.after(EVERY_MS, () => void check());
   }
 
+  // Not with `repeat`, which cannot run at once: a first check beside it could overlap the second.
   void check();
-  return repeat(clock, EVERY_MS, check);
+  return () => {
+    isStopped = true;
+    cancel();
+  };
 }

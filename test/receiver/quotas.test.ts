@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
@@ -113,9 +114,9 @@ it('refuses deliveries at a URL with 16 MiB in memory until those are stored, wi
   expect(await post(OTHER_TOKEN)).toBe(200);
 });
 
-it('checks the disk every ten seconds, and logs that it is almost full', async () => {
+/** Watches a disk; `checked` and `logged`: what the checks reported. */
+function watch(freeBytes: () => Promise<number>) {
   const clock = createManualClock();
-  let freeBytes = 100;
   const checked: number[] = [];
   const logged: string[] = [];
   const stop = watchDisk({
@@ -124,8 +125,14 @@ it('checks the disk every ten seconds, and logs that it is almost full', async (
     clock,
     log: pino({}, { write: (line: string) => void logged.push(line) }),
     onChecked: (bytes) => void checked.push(bytes),
-    freeBytes: async () => freeBytes,
+    freeBytes,
   });
+  return { clock, checked, logged, stop };
+}
+
+it('checks the disk every ten seconds, and logs that it is almost full', async () => {
+  let freeBytes = 100;
+  const { clock, checked, logged, stop } = watch(async () => freeBytes);
   await until('the disk is checked', () => checked.length === 1);
   expect(logged).toEqual([]);
   freeBytes = 49;
@@ -134,6 +141,25 @@ it('checks the disk every ten seconds, and logs that it is almost full', async (
   expect(checked).toEqual([100, 49]);
   expect(logged).toEqual([expect.stringContaining('disk almost full')]);
   stop();
+});
+
+it('checks the disk again only ten seconds after the first check ended, and reports nothing after the stop', async () => {
+  const checks: PromiseWithResolvers<number>[] = [];
+  const { clock, checked, logged, stop } = watch(() => {
+    checks.push(Promise.withResolvers());
+    return checks.at(-1)!.promise;
+  });
+  clock.advance(60_000);
+  expect(checks).toHaveLength(1);
+  checks[0]!.resolve(100);
+  await until('the first check ends', () => checked.length === 1);
+  clock.advance(10_000);
+  expect(checks).toHaveLength(2);
+  stop();
+  checks[1]!.resolve(49);
+  await turn();
+  clock.advance(60_000);
+  expect([checks.length, checked, logged]).toEqual([2, [100], []]);
 });
 
 it('returns 503 at a URL beyond its quota, counts the reason, and accepts every delivery at the operator’s URL', async () => {
