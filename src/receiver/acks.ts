@@ -35,11 +35,12 @@ export function createAcks(shared?: SharedAcks) {
   let isRecording = false;
   let recording = Promise.resolve();
   let isClosing = false;
+  let cancelTimer = (): void => undefined;
 
   function recordSoon(ms: number): void {
     if (isRecording || isClosing || !shared) return;
     isRecording = true;
-    shared.after(ms, () => {
+    cancelTimer = shared.after(ms, () => {
       recording = record(shared);
     });
   }
@@ -105,6 +106,7 @@ export function createAcks(shared?: SharedAcks) {
     /** Records how the last responses ended, so that no other process waits for it; to be called when all have ended. */
     async close(): Promise<void> {
       isClosing = true;
+      cancelTimer();
       if (shared) await inTime(recordLast(shared), CLOSE_MS, shared);
     },
   };

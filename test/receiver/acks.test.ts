@@ -102,6 +102,16 @@ describe('at the stop', () => {
     expect(recorded).toEqual([both]);
   });
 
+  it('does not try again what the last write failed to store, although a timer was pending', async () => {
+    const { acks, recorded, writes, receive, pass } = openShared();
+    writes.next = Promise.reject(new Error('unavailable'));
+    receive(1, 5);
+    await acks.close();
+    writes.next = Promise.resolve();
+    await pass(1_000);
+    expect(recorded).toEqual([]);
+  });
+
   it('does not wait for a database that hangs, and does not try again', async () => {
     const { acks, recorded, writes, receive, pass } = openShared();
     const hanging = Promise.withResolvers<void>();
