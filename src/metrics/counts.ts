@@ -51,6 +51,8 @@ export function createCounts<Reason extends string>(refusals: readonly Reason[],
       const isGlobal = outcome.status === 'rate-limited' && outcome.global;
       counts.attempts[isGlobal ? 'rate-limited-globally' : outcome.status]++;
       if (outcome.status !== 'sent') return;
+      // Nothing was edited: the message was deleted. Alerts to be appended count when they get their own message.
+      if (kind === 'edit' && outcome.messageId === null) return;
       counts.sent[kind]++;
       counts.alertsPosted += alerts;
       // A digest waits on purpose, for any reason.

@@ -58,7 +58,7 @@ it('counts the message, its alert, Discord’s response and the time since the d
   expect(text).toMatch(/^ledgerbell_build_info\{version="\d+\.\d+\.\d+",schema="\d+",node="v24[.\d]+"\} 1$/m);
 });
 
-it('counts attempts by outcome, and the delay of alerts that did not wait on purpose', () => {
+it('counts attempts by outcome, alerts that are shown, and the delay of those that did not wait on purpose', () => {
   const delays: number[] = [];
   const counts = createCounts([], (seconds) => delays.push(seconds));
   const sent = { kind: 'create', alerts: 3, outcome: { status: 'sent', messageId: '1' }, receivedAt: 1_000 } as const;
@@ -66,13 +66,14 @@ it('counts attempts by outcome, and the delay of alerts that did not wait on pur
   counts.attempted(sent, 3_500);
   counts.attempted({ ...sent, kind: 'digest', alerts: 90 }, 300_000);
   counts.attempted({ ...sent, receivedAt: null }, 300_000);
+  counts.attempted({ ...sent, kind: 'edit', outcome: { status: 'sent', messageId: null } }, 4_000);
   counts.attempted({ ...sent, outcome: { ...limited, local: false } }, 4_000);
   counts.attempted({ ...sent, outcome: { ...limited, local: true } }, 4_000);
   expect(delays).toEqual([2.5]);
   expect(counts).toMatchObject({
     alertsPosted: 96,
     sent: { create: 2, digest: 1, edit: 0, notice: 0 },
-    attempts: { sent: 3, 'rate-limited': 0, 'rate-limited-globally': 1 },
+    attempts: { sent: 4, 'rate-limited': 0, 'rate-limited-globally': 1 },
   });
 });
 
