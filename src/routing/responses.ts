@@ -40,8 +40,8 @@ export function watchResponses({ inbox }: Pick<Store, 'inbox'>, own: OwnResponse
 
   return {
     /** The inbox, as the router reads it. */
-    async next(limit: number, characters?: number, scope?: number): Promise<InboxRow[]> {
-      const rows = await inbox.next(limit, characters, scope);
+    async next(limit: number, bytes?: number, scope?: number): Promise<InboxRow[]> {
+      const rows = await inbox.next(limit, bytes, scope);
       // A delivery may be read before the receiver knows that it is stored.
       await own.tracked();
       // Nobody forgets the deliveries of a commit that was stored, although it failed. They are no longer in the inbox.
