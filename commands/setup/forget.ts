@@ -9,7 +9,7 @@ import { embedReply } from '../shared/reply.ts';
 import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
-type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
+type Needs = ContextWith<'metrics' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
 /** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
 export async function askToErase(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
@@ -40,14 +40,13 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 const confirmEraseButton: Button<Needs> = {
   access: 'manage',
   response: 'update',
-  async press(interaction, [askedAt], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
+  async press(interaction, [askedAt], { t, metrics, guildQueue, eraseGuild, now }) {
     requireManageServer(interaction, t);
     const { guildId } = interaction;
     if (!(now() - Number(askedAt) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await metrics.stored(guildId);
     // Each erasure reads all past alerts, in steps between which deliveries are stored.
     await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
-    await receiver.refresh();
     return embedReply('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
   },
 };

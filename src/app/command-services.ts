@@ -65,7 +65,7 @@ export function createCommandServices(
     },
     ...replyWording(render),
     chart: createCharts(log),
-    eraseGuild: (guildId) => eraseGuild(store, guildId),
+    eraseGuild: (guildId) => eraseGuild(store, guildId, given.receiver.refresh),
     sample: (subscription, server) => sampleMessage(subscription, render, now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
   };

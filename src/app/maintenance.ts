@@ -78,9 +78,17 @@ async function pruneUnmatched({ retention }: Pick<Store, 'retention'>, since: nu
   while (at) at = await retention.pruneUnmatched(since, before, at);
 }
 
-/** Erases everything that is stored about a guild, in steps between which others can write. */
-export async function eraseGuild({ erasure }: Pick<Store, 'erasure'>, guildId: string): Promise<void> {
+/**
+ * Erases everything that is stored about a guild, in steps between which others can write. `onBegun`: what causes new
+ * rows is erased, so its receiver URL must no longer be accepted.
+ */
+export async function eraseGuild(
+  { erasure }: Pick<Store, 'erasure'>,
+  guildId: string,
+  onBegun: () => Promise<void>,
+): Promise<void> {
   await erasure.begin(guildId);
+  await onBegun();
   await eraseRest({ erasure }, guildId);
 }
 

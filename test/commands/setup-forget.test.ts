@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { until } from '../until.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
@@ -33,6 +33,24 @@ it('shows what is stored about a server, erases it on the button, and reports wh
   expect(world.services.receiver.urls(1).current).toBeNull();
   expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   expect(textOf(await world.use('setup forget', {}, HERE))).toContain('Nothing is stored');
+});
+
+it('closes the receiver URL as soon as an erasure has begun', async () => {
+  const scope = (await world.store.projects.scopes()).get(orchid.id)!;
+  const url = () => world.services.receiver.urls(scope).current;
+  expect(url()).not.toBeNull();
+  const { erasure } = world.store;
+  const { step } = erasure;
+  onTestFinished(() => void Object.assign(erasure, { step }));
+  const seen: (string | null)[] = [];
+  const observed: typeof step = (...given) => {
+    seen.push(url());
+    return step(...given);
+  };
+  Object.assign(erasure, { step: observed });
+  const asked = await world.use('setup forget', {}, HERE);
+  await world.press(asked, 'setup:erase', HERE);
+  expect(seen[0]).toBeNull();
 });
 
 it('erases nothing when the erasure is declined, or when the question is too old', async () => {
