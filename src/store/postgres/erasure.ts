@@ -43,7 +43,7 @@ const STEPS: Record<ErasedPart, Step> = {
   ]),
   decisions: deletingSome('decisions', 'guild_id = $1 AND id <= $2', ({ decisions }) => decisions, 'id'),
   counterparties: deletingSome('counterparties', 'guild_id = $1 AND $2::bigint IS NOT NULL', () => 0),
-  audit: deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit, 'id'),
+  audit: deletingSome('audit', 'guild_id = $1 AND id <= $2', ({ audit }) => audit),
   transfers: deletingSome(
     'transfers',
     '$1::text IS NOT NULL AND scope = $2 AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = transfers.id)',
@@ -135,8 +135,8 @@ function scanning(table: 'alerts' | 'batches', statements: string[]): Step {
 }
 
 /**
- * A table in which an index finds the rows; `second`: the condition's second value. `key`: a column that is unique over
- * all partitions, as `ctid` is not.
+ * A table in which an index finds the rows; `second`: the condition's second value. `key`: a partitioned table's own,
+ * because `ctid` is unique only within one partition.
  */
 function deletingSome(
   table: string,
