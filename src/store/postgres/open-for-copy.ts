@@ -28,6 +28,9 @@ const OWN_COLUMNS: Partial<Record<CopiedTable, readonly string[]>> = {
 /**
  * A transfer's id without its day. What ids end with is unique, because one sequence counts them. With its day, SQLite would
  * assign all later ids in the last day, and retention would delete them with that day once they are moved back.
+ *
+ * ORDER BY means the alias, not the column, so the server sorts the table. The target is read back in this order, and a
+ * transfer of an earlier day may have a later number.
  */
 const withoutDay = (column: string): string => `${column} % ${IDS_PER_DAY} AS ${column}`;
 

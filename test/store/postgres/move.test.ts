@@ -237,6 +237,15 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     });
   });
 
+  it('moves a transfer that was stored after one of a later day', async () => {
+    const url = await server.createDatabase();
+    await withStore(url, async (store) => {
+      await post(store, [1], { now: NOW });
+      await post(store, [2], { now: NOW - DAY });
+    });
+    expect(await move(url, file)).toContain('same on both sides');
+  });
+
   it('refuses to move into a database that is not empty, and changes nothing there', async () => {
     await withStore(file, fill);
     const url = await server.createDatabase();
