@@ -98,6 +98,12 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
 
     has: queues.has,
 
+    /** Empties the memory: what the inbox has by now is read before anything is taken. */
+    readAgain(): void {
+      queues.clearAll();
+      isUnread = wasWoken = true;
+    },
+
     /** Parses up to `limit` deliveries behind the first `after`, in idle time. */
     parseAhead(after: number, limit: number): void {
       take(after, limit);

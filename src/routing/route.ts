@@ -107,8 +107,8 @@ export function startRouter(options: RouterOptions) {
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
-        // A commit whose response was lost may be stored: a shared inbox is read before anything is decided again.
-        buffer.add([]);
+        // A commit whose response was lost may be stored, and an erasure takes deliveries out of the inbox.
+        buffer.readAgain();
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = after(PAUSE_MS, wake);

@@ -57,6 +57,11 @@ export function createScopeQueues<Parsed>() {
       queue.characters = 0;
       return rows;
     },
+    clearAll(): void {
+      queues.clear();
+      scopeOf.clear();
+      characters = 0;
+    },
     /** Removes a delivery and returns how much it was; its scope moves behind the others. */
     remove(id: number): { scope: number; bytes: number } | null {
       const scope = scopeOf.get(id);

@@ -99,7 +99,8 @@ export interface Routing {
   /** Everything that deciding about these deliveries needs. `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
   /**
-   * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Leaves out
+   * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Rejects with
+   * the code `LEDGERBELL_ROUTED` if one of the deliveries is no longer in the inbox: it is to be read again. Leaves out
    * what only concerns subscriptions in `stats` that were removed since the context was read. Returns the channels in
    * which sent messages must change. After a power failure the same deliveries may be routed again.
    */

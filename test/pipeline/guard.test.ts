@@ -5,6 +5,7 @@ import { DAY, MINUTE } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { keyOf } from '../store/contract/given.ts';
+import { rowsOf } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
@@ -263,6 +264,26 @@ describe('the explorer', () => {
     await send({ tokenAddress: FAKE });
     expect(await lastWarnings()).toContainEqual({ kind: 'uncataloged' });
   });
+});
+
+it('keeps nothing of a server’s own project that is erased while the explorer is asked, and alerts the other servers', async () => {
+  const own = await ownProject(HARBOR);
+  await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
+  upstream.set(() => null);
+  const pay = (value: number, scope: number) =>
+    pipeline.receive(payment({ value: String(value * 1_000_000) }), 0, scope);
+  await Promise.all([pay(1, own), pay(2, 0)]);
+  await until('the explorer gets a request', () => upstream.requests.length > 0);
+  // These wait behind those that are being routed.
+  await Promise.all([pay(3, own), pay(4, 0)]);
+  await pipeline.app.internals.services.eraseGuild(HARBOR);
+  // The explorer is given up, and what was decided is not stored.
+  pipeline.clock.advance(1_500);
+  await until('the router plans to read the inbox again', () => pipeline.clock.untilNext() === 500);
+  pipeline.clock.advance(500);
+  await pipeline.turnUntilSettled();
+  expect([pipeline.numbers(ALERTS), pipeline.numbers(ORCHID_ALERTS)]).toEqual([[], ['2', '4']]);
+  expect(rowsOf(pipeline.file, own)).toEqual({});
 });
 
 describe('late events', () => {

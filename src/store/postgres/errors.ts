@@ -5,10 +5,6 @@ import { StoreError } from '../../errors.ts';
 export const notLeader = (): StoreError =>
   new StoreError('Another process was elected: this one no longer changes anything.', 'LEDGERBELL_NOT_LEADER');
 
-/** Deliveries have left the inbox since they were read: nothing is stored about them again. */
-export const alreadyRouted = (): StoreError =>
-  new StoreError('Deliveries have left the inbox since they were read; it is read again.', 'LEDGERBELL_ROUTED');
-
 /** TLS failed: the certificate is not trusted, is for another name, or the server has none. */
 const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;
 

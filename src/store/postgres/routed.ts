@@ -1,10 +1,10 @@
 import type { SeenTransfer } from '../../domain/identity.ts';
 import type { RoutingResult, StoredDelivery } from '../../domain/routing.ts';
+import { alreadyRouted } from '../sql/already-routed.ts';
 import { withoutRemoved } from '../sql/removed-subscriptions.ts';
 import { toDeliveryRow } from '../sql/transfer-rows.ts';
 import { asJson, type Statements } from './connection.ts';
 import { requestChanges } from './edits.ts';
-import { alreadyRouted } from './errors.ts';
 import { keepLearned } from './guard.ts';
 import { addChannels } from './notices.ts';
 import { addPartitions, firstIdOf, newId } from './partitions.ts';
@@ -164,8 +164,8 @@ async function moveToQuarantine(sql: Statements, quarantined: RoutingResult['qua
 }
 
 /**
- * Takes deliveries out of the inbox. If one is no longer there, an earlier commit may have stored this already, although
- * its response was lost: what was decided since counts it twice.
+ * Takes deliveries out of the inbox. If one is no longer there, its server was erased, or an earlier commit has stored
+ * this already, although its response was lost: what was decided since counts it twice.
  */
 async function takeFromInbox(sql: Statements, { done, quarantined }: RoutingResult): Promise<void> {
   const ids = [...done, ...quarantined.map(({ id }) => id)];

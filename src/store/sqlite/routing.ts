@@ -10,6 +10,7 @@ import {
   type WatchedTransfer,
   watchedQueries,
 } from '../../domain/routing.ts';
+import { alreadyRouted } from '../sql/already-routed.ts';
 import { withoutRemoved } from '../sql/removed-subscriptions.ts';
 import {
   type DeliveryRow,
@@ -174,13 +175,21 @@ function writer(db: Database, { keep }: Guard) {
     return id;
   }
 
+  /** Takes deliveries out of the inbox. If one is no longer there, its server was erased since the router read it. */
+  function takeFromInbox({ done, quarantined }: RoutingResult): void {
+    for (const { id, reason, ackedAt } of quarantined) quarantine.run(reason, ackedAt, id);
+    const ids = [...done, ...quarantined.map(({ id }) => id)];
+    if (drop.run(JSON.stringify(ids)).changes < ids.length) throw alreadyRouted();
+  }
+
   return (result: RoutingResult): string[] => {
+    takeFromInbox(result);
     const removed = result.stats.filter(
       ({ subscription, events, lastEventAt, gapMs }) =>
         putStats.run(events, lastEventAt, gapMs, subscription).changes === 0,
     );
     const routed = withoutRemoved(result, new Set(removed.map(({ subscription }) => subscription)));
-    const { now, done, quarantined } = routed;
+    const { now } = routed;
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
     for (const delivery of routed.deliveries.map(toDeliveryRow)) {
@@ -197,8 +206,6 @@ function writer(db: Database, { keep }: Guard) {
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
     }
-    for (const { id, reason, ackedAt } of quarantined) quarantine.run(reason, ackedAt, id);
-    drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);
     return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));
   };

@@ -33,6 +33,9 @@ function contextOf({ routing }: Store, n: number) {
   return routing.context([{ ...keys, scope: 0, at: NOW, transfer: transfer(n) }], NOW);
 }
 
+/** The error of a commit about deliveries that are no longer in the inbox. */
+const ROUTED = { code: 'LEDGERBELL_ROUTED' };
+
 const channelsWithWork = async ({ outbox }: Store) =>
   (await outbox.channelsWithWork()).map(({ channelId }) => channelId).sort();
 
@@ -62,6 +65,55 @@ export function routingContract(open: OpenEmpty): void {
       await expect(store.routing.commit(routed(twice))).rejects.toThrow(/unique/i);
       expect(await store.inbox.next(9)).toHaveLength(1);
       expect(await channelsWithWork(store)).toEqual([]);
+    });
+
+    it('stores nothing about deliveries that an earlier commit took out of the inbox', async () => {
+      const store = await open();
+      const bodies = ['first', 'second'].map((text) => ({ scope: 0, receivedAt: NOW, body: Buffer.from(text) }));
+      const [first, second] = await store.inbox.append(bodies);
+      await store.routing.commit(
+        routed({ done: [first!], transfers: [storedTransfer(1)], deliveries: [delivery(1)], alerts: [newAlert(1)] }),
+      );
+
+      // The response to that commit was lost: the router takes the same body for a second transfer.
+      const again = routed({
+        done: [first!, second!],
+        transfers: [storedTransfer(1, { count: 2 })],
+        deliveries: [delivery(1, { count: 2 })],
+        changed: [keyOf(1)],
+      });
+      await expect(store.routing.commit(again)).rejects.toMatchObject(ROUTED);
+      const quarantined = [{ id: first!, reason: 'no JSON', ackedAt: null }];
+      await expect(store.routing.commit(routed({ quarantined }))).rejects.toMatchObject(ROUTED);
+
+      expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([second]);
+      expect(await store.quarantine.list()).toEqual([]);
+      expect((await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).first).toMatchObject([{ count: 1 }]);
+    });
+
+    it('stores nothing about deliveries of a project that was erased after the context was read', async () => {
+      const store = await open();
+      const scope = await store.projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
+      const [erased, other] = await store.inbox.append(
+        [scope, 0].map((of) => ({ scope: of, receivedAt: NOW, body: Buffer.from('{}') })),
+      );
+      await store.erasure.begin(GUILD);
+      await finishErasure(store, GUILD);
+
+      const result = routed({
+        done: [erased!, other!],
+        transfers: [storedTransfer(1, { scope }), storedTransfer(2)],
+        deliveries: [delivery(1), delivery(2)],
+        learned: { ...routed().learned, heads: [{ scope, block: 9, at: NOW }] },
+      });
+      await expect(store.routing.commit(result)).rejects.toMatchObject(ROUTED);
+      expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([other]);
+      const queries = [scope, 0].map((of, index) => {
+        const n = index + 1;
+        const keys = { transferKey: keyOf(n), deliveryKey: keyOf(n) };
+        return { ...keys, scope: of, at: NOW, transfer: transfer(n) };
+      });
+      expect(await store.routing.context(queries, NOW)).toMatchObject({ transfers: [], deliveries: [] });
     });
 
     it('stores an alert of one transfer in each of several channels', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { ERASED_BY_SCOPE } from '../../../src/store/sql/rows.ts';
 import { connectExisting, openDatabase } from '../../../src/store/sqlite/database.ts';
 import { disposable } from '../../../src/store/sqlite/disposable.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
@@ -29,6 +30,15 @@ export const bodiesIn = (file: string): string[] =>
   readRows<{ body: Buffer }>(file, 'SELECT body FROM inbox UNION ALL SELECT body FROM quarantine').map(({ body }) =>
     body.toString(),
   );
+
+/** How many rows each table has about a server's own project; tables without any are left out. */
+export function rowsOf(file: string, scope: number): Record<string, number> {
+  const tables = [...ERASED_BY_SCOPE, 'transfers'].map((table) => {
+    const [row] = readRows<{ rows: number }>(file, `SELECT count(*) AS rows FROM ${table} WHERE scope = ${scope}`);
+    return [table, row!.rows] as const;
+  });
+  return Object.fromEntries(tables.filter(([, rows]) => rows > 0));
+}
 
 /** Changes the bodies in the quarantine, for example to ones that this version understands, as a later one would. */
 export function rewriteQuarantine(file: string, change: (body: Buffer, id: number) => Buffer | string): void {
