@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Ticket } from '../../src/receiver/admission.ts';
+import { createAcks } from '../../src/receiver/acks.ts';
+import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
+import { createIntake } from '../../src/receiver/intake.ts';
+import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
-import { startReceiver } from './harness.ts';
+import { OTHER_SCOPE, startReceiver } from './harness.ts';
 
 it('begins the next commit before it responds to the deliveries of the last one', async () => {
   const happened: string[] = [];
@@ -40,4 +43,32 @@ it('begins the next commit before it responds to the deliveries of the last one'
   disk[1]!();
   await Promise.all(others);
   expect(happened.slice(3)).toEqual(['second stored', 'third stored']);
+});
+
+it.each([
+  ['could not be stored', 0, 'busy'],
+  ['are too old to be stored', 2_001, 'late'],
+])('releases the memory of bodies that %s', async (_why, age, result) => {
+  let time = 0;
+  const now = () => time;
+  const append = () => Promise.reject(new Error('disk I/O error'));
+  const intake = createIntake({
+    store: { inbox: { append } } as unknown as Store,
+    acks: createAcks(),
+    now,
+    admission: createAdmission(now),
+    quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
+    onStored: () => undefined,
+    onResponseEnded: () => undefined,
+    onFault: () => undefined,
+  });
+  const body = Buffer.alloc(1024 * 1024);
+  const results = Array.from({ length: 17 }, () => {
+    const ticket = intake.admit(OTHER_SCOPE) as Ticket;
+    return new Promise((resolve) => intake.store(ticket, body, resolve));
+  });
+  expect(intake.admit(OTHER_SCOPE)).toBe('overload');
+  time = age;
+  expect(new Set(await Promise.all(results))).toEqual(new Set([result]));
+  expect(intake.admit(OTHER_SCOPE)).toMatchObject({ scope: OTHER_SCOPE });
 });
