@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstLine, head, startReceiver, TOKEN } from './harness.ts';
+import { firstLine, head, OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
 
@@ -24,6 +24,16 @@ describe('a wrong source', () => {
       expect([await receiver.stored(), await receiver.refused()]).toEqual([[[0, 'x']], reported]);
     },
   );
+});
+
+it('remembers the latest refused source of each URL, and of all', async () => {
+  const receiver = await startReceiver({ environment: ONE_SOURCE });
+  await receiver.post(`/hooks/${OTHER_TOKEN}`, 'x');
+  const { lastRefused } = receiver.services;
+  const refused = { reason: 'unlisted', source: '127.0.0.1' };
+  expect(lastRefused(OTHER_SCOPE)).toMatchObject(refused);
+  expect(lastRefused('any')).toEqual(lastRefused(OTHER_SCOPE));
+  expect(lastRefused(0)).toBeNull();
 });
 
 describe('the source behind a proxy', () => {
