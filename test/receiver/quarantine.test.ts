@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
+import type { Store } from '../../src/store/store.ts';
+import { readLog } from '../app.ts';
 import { quarantine } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
@@ -36,4 +39,26 @@ it.each([
   expect((await receiver.post(`/hooks/${other}`, 'x')).status).toBe(200);
   await receiver.store.quarantine.discard(1);
   expect(await post()).toBe(200);
+});
+
+it('logs once that a quarantine is full, and once that it has room', async () => {
+  let bytes = 0;
+  const logged: string[] = [];
+  const sizes = async () => [{ scope: OTHER_SCOPE, rows: 1, bytes }];
+  const { measure } = createQuarantineLimit(
+    { quarantine: { sizes } as unknown as Store['quarantine'] },
+    { quarantineFull: () => undefined },
+    readLog('info', (line) => void logged.push(JSON.parse(line).msg)),
+  );
+  const logs: string[][] = [];
+  for (bytes of [5 * MIB, 5 * MIB, 0, 0]) {
+    await measure();
+    logs.push(logged.splice(0));
+  }
+  expect(logs).toEqual([
+    ['quarantine is full: rejecting deliveries'],
+    [],
+    ['quarantine has room: accepting deliveries again'],
+    [],
+  ]);
 });
