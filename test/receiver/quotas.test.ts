@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import type { QuotaLimits } from '../../src/domain/quota.ts';
@@ -48,6 +48,20 @@ it('refuses deliveries at a URL where too many or too large ones wait until some
   expect([admit(OWN), usage(OWN).waiting]).toEqual([null, 4]);
   stored([{ scope: OTHER, bytes: 100 }]);
   expect(admit(OTHER)).toBe('backlog');
+});
+
+it('accepts deliveries at a URL again once the database shows that none of its deliveries wait', () => {
+  const { stored, load, admit, usage } = open();
+  stored(Array.from({ length: 5 }, () => ({ scope: OWN, bytes: 20 })));
+  load([]);
+  expect([admit(OWN), usage(OWN).waiting]).toEqual([null, 0]);
+});
+
+it('counts no waiting bytes at a URL where no delivery waits', () => {
+  const { stored, routed, admit } = open();
+  stored([{ scope: OWN, bytes: 100 }]);
+  routed([{ scope: OWN, bytes: 0 }]);
+  expect(admit(OWN)).toBeNull();
 });
 
 it('accepts deliveries at a URL again on the day after it used its daily bytes', () => {
@@ -141,6 +155,20 @@ it('checks the disk every ten seconds, and logs that it is almost full', async (
   expect(checked).toEqual([100, 49]);
   expect(logged).toEqual([expect.stringContaining('disk almost full')]);
   stop();
+});
+
+it('logs once that the disk is almost full, and again only after space was freed', async () => {
+  let freeBytes = 49;
+  const { clock, checked, logged, stop } = watch(async () => freeBytes);
+  onTestFinished(stop);
+  await until('the disk is checked', () => checked.length === 1);
+  const logs = [logged.length];
+  for (freeBytes of [49, 100, 49]) {
+    clock.advance(10_000);
+    await until('the disk is checked again', () => checked.length > logs.length);
+    logs.push(logged.length);
+  }
+  expect(logs).toEqual([1, 1, 1, 2]);
 });
 
 it('checks the disk again only ten seconds after the first check ended, and reports nothing after the stop', async () => {
