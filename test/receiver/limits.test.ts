@@ -167,6 +167,18 @@ describe('connections', () => {
     await delivered(receiver);
   });
 
+  it('logs at most once a minute that it closes connections', async () => {
+    const receiver = await startReceiver({ limits: limitsFor(1) });
+    await receiver.open();
+    const logged: number[] = [];
+    for (const ms of [0, 59_999, 1]) {
+      receiver.advance(ms);
+      await closed((await receiver.open()).resume());
+      logged.push(receiver.logged.filter((line) => line.includes('too many connections')).length);
+    }
+    expect(logged).toEqual([1, 1, 2]);
+  });
+
   it('closes the oldest connection of an address that may not deliver, so that others stay', async () => {
     const sources = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.2' };
     const receiver = await startReceiver({ environment: sources, limits: limitsFor(6) });
