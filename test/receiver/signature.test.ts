@@ -49,6 +49,11 @@ describe('a URL with a signing secret', () => {
     ['the signature of another id', { ...headers, 'webhook-id': 'msg_2' }, 'wrong'],
     ['a signature of another version', { ...headers, 'webhook-signature': 'v2,AAAA' }, 'wrong'],
     ['a signature that is not base64', { ...headers, 'webhook-signature': 'v1,%%%' }, 'wrong'],
+    [
+      'a right signature after eight others',
+      signed(BODY, { secrets: [...Array<string>(8).fill(FOREIGN), NEW] }).headers,
+      'wrong',
+    ],
     ['a signature of more than 5 minutes ago', signed(BODY, { at: NOW - 301_000 }).headers, 'stale'],
     ['a signature of more than 5 minutes ahead', signed(BODY, { at: NOW + 301_000 }).headers, 'stale'],
   ])('returns 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
@@ -62,6 +67,12 @@ describe('a URL with a signing secret', () => {
   it('accepts a signature from five minutes ago', async () => {
     const receiver = await start();
     expect(await receiver.post(URL, BODY, signed(BODY, { at: NOW - 300_000 }))).toMatchObject({ status: 200 });
+  });
+
+  it('accepts a right signature after seven others', async () => {
+    const receiver = await start();
+    const secrets = [...Array<string>(7).fill(FOREIGN), NEW];
+    expect(await receiver.post(URL, BODY, signed(BODY, { secrets }))).toMatchObject({ status: 200 });
   });
 
   it('accepts either of two secrets, and a delivery that is signed with both, during a rotation', async () => {
