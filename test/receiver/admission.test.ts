@@ -18,3 +18,13 @@ it('counts the receiver as busy while 64 requests are open, and for 25 ms after 
   time += 1;
   expect(admission.isBusy()).toBe(false);
 });
+
+it('refuses requests once 128 complete ones have waited a second for the disk', () => {
+  let time = 0;
+  const admission = createAdmission(() => time);
+  for (let n = 0; n < 128; n++) admission.open(0)!.isComplete = true;
+  time = 999;
+  expect(admission.open(0)).not.toBeNull();
+  time = 1_000;
+  expect(admission.open(0)).toBeNull();
+});
