@@ -64,6 +64,14 @@ it('records how responses ended later if the database is unavailable', async () 
   expect(recorded).toEqual([[{ id: 1, ackedAt: 5 }]]);
 });
 
+it('gives up the oldest of more than 10,000 ended responses while the database is unavailable', async () => {
+  const { acks, writes, receive, pass } = openShared();
+  writes.next = Promise.reject(new Error('unavailable'));
+  for (let id = 1; id <= 10_001; id++) receive(id, 5);
+  await pass(25);
+  expect([acks.has(1), acks.has(2), acks.has(10_001)]).toEqual([false, true, true]);
+});
+
 describe('at the stop', () => {
   it('records the last responses without waiting for more', async () => {
     const { acks, recorded, receive } = openShared();
