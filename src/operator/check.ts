@@ -114,7 +114,8 @@ async function checkFile(file: string): Promise<Finding> {
       const found = `${file}, ${size}, schema ${schema}, no damage found, ${use}`;
       if (schema > newest)
         return fault(found, `This version knows schemas up to ${newest}: use the newer version that wrote the file.`);
-      const free = await freeBytes(file);
+      const free = await freeBytes(file).catch(() => null);
+      if (free === null) return warning(found, 'The disk does not report its free space: check it yourself.');
       if (free < SCARCE_BYTES)
         return warning(found, `Only ${(free / MIB).toFixed(0)} MiB are free on its disk: free up space.`);
       return fine(found);

@@ -86,6 +86,20 @@ describe('ledgerbell check', () => {
     ]);
   });
 
+  it('warns about a disk that does not report its free space, and still prints the other results', async () => {
+    await (await openStore(file)).close();
+    const preload = `
+      import promises from 'node:fs/promises';
+      import { syncBuiltinESMExports } from 'node:module';
+      promises.statfs = async () => { throw new Error('ENOSYS'); };
+      syncBuiltinESMExports();`;
+    const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
+    const { code, stdout } = await ledgerbell(['check'], { NODE_OPTIONS: `--import ${hook}` });
+    expect(stdout).toMatch(/! Database .* no damage found, .*\n +→ The disk does not report its free space/);
+    expect(stdout).toMatch(/✔ Discord /);
+    expect(code).toBe(0);
+  });
+
   it('distinguishes a refused key, a page instead of an interface, and a foreign program at the public address', async () => {
     const page = await startServer(200, '<html>Welcome</html>');
     const { code, stdout } = await ledgerbell(['check'], {
