@@ -1,0 +1,52 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { openUptime } from '../../src/app/uptime.ts';
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
+import type { Pause } from '../../src/domain/uptime.ts';
+
+const START = Date.UTC(2026, 0, 1);
+
+/** Opens uptime on a database with this latest time, with a clock whose time a test sets apart from the time that passes. */
+async function open(latest: number | null) {
+  const recorded: Pause[][] = [];
+  const time = { wall: START, passed: 0 };
+  const uptime = await openUptime({
+    store: {
+      uptime: {
+        read: async () => ({ latest, pauses: [] }),
+        record: async (_, pauses) => void recorded.push([...pauses]),
+        lastIdentify: async () => null,
+        recordIdentify: async () => {},
+      },
+    },
+    clock: { now: () => time.wall, after: () => () => {} },
+    elapsed: () => time.passed,
+    log: pino({ level: 'silent' }),
+  });
+  const pass = async (ms: number) => {
+    time.wall += ms;
+    time.passed += ms;
+    await uptime.tick(true);
+  };
+  const jump = async (ms: number) => {
+    time.wall += ms;
+    await uptime.tick(true);
+  };
+  return { uptime, recorded, pass, jump };
+}
+
+it('does not count the time since the latest one in the database, in which the bot was stopped', async () => {
+  const { uptime, pass } = await open(START - DAY);
+  await pass(MINUTE);
+  expect(uptime.since(HOUR)).toBe(START + MINUTE - HOUR - DAY);
+});
+
+it('drops pauses in the future when a clock that was ahead is set back', async () => {
+  const { uptime, recorded, pass, jump } = await open(null);
+  await jump(DAY);
+  expect(recorded.at(-1)).toEqual([{ from: START, until: START + DAY }]);
+  await jump(-DAY);
+  expect(recorded.at(-1)).toEqual([]);
+  await pass(2 * HOUR);
+  expect(uptime.since(HOUR)).toBe(START + HOUR);
+});
