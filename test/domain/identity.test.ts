@@ -69,6 +69,37 @@ describe('equal deliveries', () => {
       ]),
     ).toEqual(['new', 'second', 'repeat', 'repeat']);
   });
+
+  it('does not count a body from second 59 on as a transfer, because it may be a later retry', () => {
+    const verdicts = (second: number) =>
+      verdictsOf([
+        [0, null],
+        [second, second],
+        [60, 60],
+      ]);
+    expect(verdicts(58)).toEqual(['new', 'repeat', 'second']);
+    expect(verdicts(59)).toEqual(['new', 'repeat', 'repeat']);
+  });
+
+  it('measures the 10 s from the first acknowledgment, not from that of a repeat', () => {
+    expect(
+      verdictsOf([
+        [0, 0],
+        [1, null],
+        [2, 2],
+        [11, 11],
+      ]),
+    ).toEqual(['new', 'second', 'repeat', 'repeat']);
+  });
+
+  it('counts an equal delivery after the clock was set back as a repeat', () => {
+    expect(
+      verdictsOf([
+        [1_000, 1_000],
+        [900, 900],
+      ]),
+    ).toEqual(['new', 'repeat']);
+  });
 });
 
 /** One of several equal transfers: when its first try begins, and what becomes of the tries. */
