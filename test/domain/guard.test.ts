@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { imitatedBy } from '../../src/domain/guard.ts';
+import { imitatedBy, isLure } from '../../src/domain/guard.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 
 const REAL = `0x${'1'.repeat(40)}` as const;
 const FAKE = `0x${'2'.repeat(40)}` as const;
@@ -23,4 +24,43 @@ it.each([
 
 it('finds no imitation in the cataloged token itself', () => {
   expect(imitatedBy(REAL, 'USDC', KNOWN)).toBeNull();
+});
+
+it('finds an imitation of the native coin rather than of a cataloged token with the same symbol', () => {
+  const known: KnownToken[] = [{ token: REAL, symbol: 'ETH', cataloged: true, seen: true }, KNOWN[0]!];
+  expect(imitatedBy(FAKE, 'ETH', known)).toBe('native');
+});
+
+const TRANSFER: Transfer = {
+  kind: 'erc20',
+  txHash: '0x1',
+  from: REAL,
+  to: REAL,
+  token: FAKE,
+  value: '5',
+  tokenId: null,
+  tokenIdExact: true,
+  tokenType: 'ERC-20',
+  tokenName: null,
+  tokenSymbol: 'FISH',
+  decimals: 6,
+  internal: false,
+  blockNumber: 1,
+  blockHash: null,
+  gasFee: null,
+};
+
+it.each([
+  ['Claim it', true],
+  ['visit us', true],
+  ['AIRDROP', true],
+  ['Rеdееm here', true],
+  ['a voucher', true],
+  ['your reward', true],
+  ['your rewards', true],
+  ['fish.example', true],
+  ['Proclaim', false],
+  ['Claimant', false],
+])('decides whether the token name %s is a lure (%s)', (tokenName, expected) => {
+  expect(isLure({ ...TRANSFER, tokenName })).toBe(expected);
 });
