@@ -183,8 +183,28 @@ describe('rows', () => {
       ['2', false],
       ['3', false],
     ]);
+  });
+
+  it('leaves out the page size where the service refuses it and its pages start at 1', async () => {
+    upstream.set(({ url }) => {
+      const { searchParams } = new URL(url, upstream.url);
+      const page = Number(searchParams.get('page'));
+      if (searchParams.has('pageSize') || page === 0) return { status: 400, body: {} };
+      return { body: page === 1 ? rows(0, 20) : [] };
+    });
+    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', rows: { length: 20 }, complete: true });
+  });
+
+  it('keeps the page size, and reports no outage, when the service rejects a search with and without it', async () => {
+    const reported: unknown[] = [];
+    const one = createDiscovery({ url: upstream.url, ...clock, onResponse: (failure) => reported.push(failure) });
     upstream.set(() => ({ status: 400, body: {} }));
-    expect(await client().rows(QUERY)).toEqual({ status: 'rejected' });
+    expect(await one.rows(QUERY)).toEqual({ status: 'rejected' });
+    expect(reported).toEqual([null]);
+    upstream.requests.length = 0;
+    upstream.set(() => ({ body: rows(0, 3) }));
+    await one.rows(QUERY);
+    expect(new Set(asked().map((params) => params.get('pageSize')))).toEqual(new Set(['50']));
   });
 
   it('stops reading pages of providers when the service ignores the page number', async () => {
@@ -206,6 +226,15 @@ describe('rows', () => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page === missing ? { status: 429, body: {} } : { body: rows(page * 50, page * 50 + 5) };
+    });
+    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
+  });
+
+  it('reports an incomplete result when page 0 is missing, even if the page after the last full one is refused', async () => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
+      if (page === 0) return { status: 429, body: {} };
+      return page === 1 ? { body: rows(0, 50) } : { status: 404, body: {} };
     });
     expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
   });
