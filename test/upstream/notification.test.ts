@@ -31,6 +31,12 @@ describe('webhooks', () => {
     expect(request!.url).toBe('/v0/webhooks/p%2F1?apiKey=public+key');
   });
 
+  it('asks Ledgerbell’s own service for more than the specification shows', async () => {
+    upstream.set(() => ({ body: [] }));
+    await client().webhooks();
+    expect(upstream.requests.at(-1)!.headers).toMatchObject({ prefer: 'return=representation' });
+  });
+
   it('reads the documented list of webhooks, the live one with IDs, and odd rows', async () => {
     upstream.set(() => ({
       body: [
@@ -61,6 +67,7 @@ describe('webhooks', () => {
   const failures: [string, Given, object][] = [
     ['403', FORBIDDEN, { status: 'forbidden' }],
     ['400', { status: 400, body: {} }, { status: 'rejected' }],
+    ['422', { status: 422, body: {} }, { status: 'rejected' }],
     ['408', { status: 408, body: {} }, { status: 'timeout' }],
     ['429', { status: 429, body: {} }, { status: 'limited' }],
     ['500', { status: 500, body: {} }, { status: 'broken', code: 500 }],
