@@ -126,6 +126,12 @@ describe('the response', () => {
       { body: '{"status":"1","message":"OK","result":{"decimals":18,"totalSupply":9007199254740993000000001}}' },
       { status: 'found', token: { decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null } },
     ],
+    ['255 decimals', { body: frame({ ...RECORD, decimals: '255' }) }, { status: 'found', token: { decimals: 255 } }],
+    [
+      'more decimals than a contract can have',
+      { body: frame({ ...RECORD, decimals: '256' }) },
+      { status: 'found', token: { decimals: null } },
+    ],
     [
       'a record that names another contract',
       { body: frame({ ...RECORD, contractAddress: `0x${'6'.repeat(40)}` }) },
