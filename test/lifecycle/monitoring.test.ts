@@ -65,6 +65,7 @@ it('counts attempts by outcome, alerts that are shown, and the delay of those th
   const limited = { status: 'rate-limited', global: true, retryAfterMs: 1 } as const;
   counts.attempted(sent, 3_500);
   counts.attempted({ ...sent, kind: 'digest', alerts: 90 }, 300_000);
+  counts.attempted({ ...sent, kind: 'notice', alerts: 0 }, 300_000);
   counts.attempted({ ...sent, receivedAt: null }, 300_000);
   counts.attempted({ ...sent, kind: 'edit', outcome: { status: 'sent', messageId: null } }, 4_000);
   counts.attempted({ ...sent, outcome: { ...limited, local: false } }, 4_000);
@@ -72,8 +73,8 @@ it('counts attempts by outcome, alerts that are shown, and the delay of those th
   expect(delays).toEqual([2.5]);
   expect(counts).toMatchObject({
     alertsPosted: 96,
-    sent: { create: 2, digest: 1, edit: 0, notice: 0 },
-    attempts: { sent: 4, 'rate-limited': 0, 'rate-limited-globally': 1 },
+    sent: { create: 2, digest: 1, edit: 0, notice: 1 },
+    attempts: { sent: 5, 'rate-limited': 0, 'rate-limited-globally': 1 },
   });
 });
 
@@ -108,6 +109,23 @@ it('responds without what is counted in the database when that fails, and shows 
   expect(
     shown.match(/^ledgerbell_(inbox_waiting|quarantined|outbox_waiting|dead_letters|channels)[ {].*$/gm),
   ).toBeNull();
+});
+
+it('shows no negative ages after the clock was set back', async () => {
+  const { app } = await startPipeline({
+    store: (real) => ({
+      ...real,
+      metrics: {
+        ...real.metrics,
+        async backlog(now) {
+          const backlog = await real.metrics.backlog(now);
+          return { ...backlog, inbox: { waiting: 1, oldest: now + 60_000 } };
+        },
+      },
+    }),
+  });
+  const shown = await (await request(`${app.ops}/metrics`)).body.text();
+  expect(shown).toMatch(/^ledgerbell_inbox_oldest_seconds 0$/m);
 });
 
 it('mounts files that exist, and names the job and the data source alike everywhere', () => {
