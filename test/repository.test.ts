@@ -72,6 +72,19 @@ it.each(['sandbox/discord', 'services'])(
   },
 );
 
+it('lists in the bill of materials every package that runs in production, as npm run licenses does', () => {
+  const run = (script: string) => spawnSync('npm', ['run', '--silent', script], { cwd: ROOT, encoding: 'utf8' }).stdout;
+  const { metadata, components } = JSON.parse(run('sbom')) as {
+    metadata: { component: { name: string } };
+    components: { name: string; version: string }[];
+  };
+  const licensed = run('licenses').trim().split('\n');
+  expect(metadata.component.name).toBe('ledgerbell');
+  expect(components.map(({ name, version }) => `${name} ${version}`).toSorted()).toEqual(
+    licensed.map((line) => line.split('\t').slice(0, 2).join(' ')).toSorted(),
+  );
+});
+
 it('has builds for Linux and macOS on x64 and arm64 of every package with compiled parts', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { os?: string[]; cpu?: string[] }>;
