@@ -8,7 +8,7 @@ import { type HiddenReason, otherSides } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { nameIn } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { impostorsAmong } from '../shared/look-alike.ts';
 import { asManyAsFit, relativeTime } from '../shared/reply.ts';
@@ -113,7 +113,7 @@ function leftOut(
   { minimum, filters }: Pick<Proposal, 'minimum' | 'filters'>,
   { t, language }: ContextWith,
 ): string[] {
-  const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription edit ${option}`]?.name ?? option}\``;
+  const nameOf = (option: string) => `\`${nameIn(language, `subscription edit ${option}`)}\``;
   const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];
   const minimums = [...(minimum === null ? [] : [nameOf('minimum')]), ...byToken].join(' / ');
   const optionOf = (reason: HiddenReason) => (reason === 'minimum' ? minimums : nameOf(OPTIONS[reason] ?? reason));

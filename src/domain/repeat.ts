@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * Runs `work` again and again: first after `firstMs`, then `ms` after each run has ended. Returns a function after which
- * no run starts. `work` may return a promise.
+ * no run starts. `work` must not throw; it may return a promise, and if that rejects, the repetition goes on.
  */
 export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
   let isStopped = false;

@@ -1,9 +1,10 @@
+import { MIB } from '../domain/bytes.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 import { createScopeQueues, type Waiting } from './scope-queues.ts';
 
 /** Maximum bytes of bodies that are read from the inbox at once, unless one body has more. */
-const MAX_READ = 4 * 1024 * 1024;
+const MAX_READ_BYTES = 4 * MIB;
 /** Maximum characters that are parsed at once, unless one body has more. */
 const MAX_PARSED = 1024 * 1024;
 
@@ -38,13 +39,13 @@ export function createInboxBuffer<Parsed extends ParsedRow>(
     // The read finds deliveries that were stored before it; those stored from now on are added here.
     if (scope === undefined) isUnread = wasWoken = false;
     for (const [of, queue] of queues.all()) if (isRead(of)) queue.hasMoreInStore = false;
-    const read = await inbox.next(limit, MAX_READ, scope).catch((error: unknown) => {
+    const read = await inbox.next(limit, MAX_READ_BYTES, scope).catch((error: unknown) => {
       if (scope === undefined) isUnread = true;
       for (const [of, queue] of queues.all()) if (isRead(of)) queue.hasMoreInStore = true;
       throw error;
     });
     const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
-    const isAll = read.length < limit && bytes < MAX_READ;
+    const isAll = read.length < limit && bytes < MAX_READ_BYTES;
     const before = [...queues.all()].flatMap(([of, queue]) => (isRead(of) ? queues.clear(queue) : []));
     const parsed = new Map(before.map((waiting) => [waiting.row.id, waiting.parsed]));
     for (const row of read) queues.add(queues.of(row.scope, isUnread), renewed(row, parsed.get(row.id)));
