@@ -67,3 +67,16 @@ it('identifies no shard whose connection was given up while its turn was recorde
   recording.resolve();
   await expect(shard.waited).rejects.toThrow('aborted');
 });
+
+it('lets the first shard identify after five seconds when the clock is set back by an hour after an earlier process', async () => {
+  const { clock, wait } = await open({ last: async () => clock.now() });
+  const { waited, giveUp } = wait(0);
+  giveUp();
+  await expect(waited).rejects.toThrow('aborted');
+  clock.leap(-HOUR);
+  const second = wait(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(clock.untilNext()).toBe(5_000);
+  clock.advance(5_000);
+  await second.waited;
+});

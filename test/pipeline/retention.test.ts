@@ -287,9 +287,9 @@ it('deletes a transfer of a server’s own project that concerns no subscription
   const [old, recent] = [1, 2].map((units) => payment({ to: stranger, value: String(units * 1_000_000) }));
   await pipeline.receive(old!, 0, own);
   await pipeline.receive(old!, 0, 0);
-  await pipeline.pass(2 * DAY, HOUR);
-  await pipeline.receive(recent!, 0, own);
   await pipeline.pass(DAY + 12 * HOUR, HOUR);
+  await pipeline.receive(recent!, 0, own);
+  await pipeline.pass(2 * DAY + HOUR, HOUR);
   await pipeline.watch(stranger, ALERTS);
   await pipeline.watch(stranger, ORCHID_ALERTS, { guildId: ORCHID });
   for (const body of [old!, recent!]) await pipeline.receive(body, 0, own);

@@ -182,6 +182,20 @@ describe('the inbox buffer', () => {
     expect(await inbox.ids()).toEqual([1, 2]);
   });
 
+  it('has room for as much as before after it was emptied', async () => {
+    const inbox = openInbox();
+    for (let n = 0; n < 4; n++) {
+      for (let m = 0; m < 4; m++) inbox.store(LARGE);
+      expect(await inbox.ids()).toEqual([expect.any(Number)]);
+      inbox.erase(0);
+      inbox.buffer.readAgain();
+    }
+    expect(await inbox.ids()).toEqual([]);
+    const { count } = inbox.read;
+    inbox.store('x', 9);
+    expect([await inbox.ids(), inbox.read.count]).toEqual([[17], count]);
+  });
+
   it.each([false, true])('forgets what has left the inbox when it reads it again (shared: %s)', async (isShared) => {
     const inbox = openInbox(isShared);
     for (const scope of [7, 3, 7, 3]) inbox.store('', scope);

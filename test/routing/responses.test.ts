@@ -18,7 +18,11 @@ function open(own: Record<number, number | null | undefined> = {}) {
     rows.splice(0, rows.length, ...found.map((row) => ({ ...first, ...row })));
     await responses.next(9, 9);
   };
-  return { responses, read, time };
+  const readNone = async (scope: number) => {
+    rows.splice(0);
+    await responses.next(9, 9, scope);
+  };
+  return { responses, read, readNone, time };
 }
 
 it('waits for the response to a delivery of another process until that process has recorded how it ended', async () => {
@@ -65,4 +69,11 @@ it('forgets the deliveries that an empty inbox no longer has', async () => {
   expect([responses.ackedAt(1), responses.ackedAt(2)]).toEqual([undefined, undefined]);
   await read();
   expect([responses.ackedAt(1), responses.ackedAt(2)]).toEqual([null, null]);
+});
+
+it('forgets no delivery when only the inbox of another scope is empty', async () => {
+  const { responses, read, readNone } = open();
+  await read({ id: 1, isOpen: true });
+  await readNone(7);
+  expect(responses.ackedAt(1)).toBeUndefined();
 });

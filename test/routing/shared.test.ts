@@ -109,6 +109,9 @@ it('repeats a commit that was not stored, and names its channels once', async ()
   fault.commit = 'none';
   retry();
   await until('the delivery is routed', () => reported.length > 0);
+  router.wake();
+  // Resolves once the inbox was read again.
+  await router.close();
   expect([tried, reported]).toEqual([[[id], [id]], [channelId]]);
   expect(await store.inbox.next(1)).toEqual([]);
 });
