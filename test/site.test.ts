@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeSite } from '../docs/site/make.ts';
-import { findChromium, launchChromium } from '../sandbox/browser.ts';
+import { launchChromium } from '../sandbox/browser.ts';
+import { testBrowser } from './sandbox/chromium.ts';
 
 /** The documentation site in a browser. */
 
-const chromium = findChromium();
+const chromium = testBrowser();
 
 it.skipIf(chromium === null)('fits every page to a phone and to a desktop, with all its pictures', async () => {
   await using stack = new AsyncDisposableStack();

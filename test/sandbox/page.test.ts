@@ -21,13 +21,14 @@ import {
 } from 'discord.js';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findChromium, launchChromium } from '../../sandbox/browser.ts';
+import { launchChromium } from '../../sandbox/browser.ts';
 import { createManualClock, type Discord, type ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { listenForPage } from '../../sandbox/page/server.ts';
 import type { Sandbox } from '../../sandbox/running.ts';
 import { logIn } from '../discord-stand-in/bot.ts';
+import { testBrowser } from './chromium.ts';
 
-const chromium = findChromium();
+const chromium = testBrowser();
 const { alerts } = seed.harbor;
 const ADDRESS = '0x0000000000000000000000000000000000000001';
 const TOKEN = { address: ADDRESS, type: 'ERC-20', name: 'A token', symbol: 'TKN', decimals: 6 } as const;
